@@ -93,5 +93,17 @@ TEST_F(TorchNccl, ALeftOutSumIsFoundWithRankOperationAndLine) {
               HasSubstr("ranks 0 2: all_reduce float32 x 1 sum on world, call 11 at mean_loss() at ddp.py:"));
 }
 
+// A thread of autograd makes DDP's sums: it has no Python frames of its own.
+TEST_F(TorchNccl, ALeftOutBackwardIsFoundWithItsLine) {
+  const ToolRun tool =
+      watch({own("no_backward.py"), "1"}, 2, {{"TORCH_NCCL_WAIT_TIMEOUT_DUMP_MILSEC", "200"}});
+  EXPECT_EQ(tool.status, 1) << tool.output;
+  EXPECT_THAT(tool.output,
+              HasSubstr("rank 0: all_reduce float32 x 90300 sum on world, call 14 "
+                        "(DDP gradient bucket 1 of 2) at backward() in train() at no_backward.py:21"));
+  EXPECT_THAT(tool.output, HasSubstr("rank 1: all_reduce float32 x 1 sum on world, call 14 at train() at "
+                                     "no_backward.py:23"));
+}
+
 }  // namespace
 }  // namespace rankfault::test

@@ -21,6 +21,12 @@ std::set<std::string> lines_of(const std::string& command) {
   return lines;
 }
 
+std::string torch_folder(const std::string& python) {
+  const std::set<std::string> where =
+      lines_of(python + " -c 'import torch, os; print(os.path.dirname(torch.__file__))' 2>/dev/null");
+  return where.size() == 1 ? *where.begin() : "";
+}
+
 std::set<std::string> defined_by(const std::string& library) {
   return lines_of(
       "nm -D --defined-only " + library +
@@ -69,11 +75,8 @@ bool may_be_absent(const std::string& name, bool of_1) {
 TEST(GlooCalls, EveryProcessGroupMethodOfTheInstalledPyTorchIsListed) {
   const std::string python = torch_python();
   if (python.empty()) GTEST_SKIP() << "no PyTorch with Gloo (RANKFAULT_PYTHON)";
-  const std::set<std::string> where =
-      lines_of(python + " -c 'import torch, os; print(os.path.dirname(torch.__file__))' 2>/dev/null");
-  ASSERT_EQ(where.size(), 1u);
   const bool of_1 = !lines_of(python + " -c 'import torch; print(torch.__version__)' | grep '^1[.]'").empty();
-  const std::set<std::string> defined = defined_by(*where.begin() + "/lib/libtorch_cpu.so");
+  const std::set<std::string> defined = defined_by(torch_folder(python) + "/lib/libtorch_cpu.so");
   const std::set<std::string> names = listed();
   for (const std::string& name : collectives_in(defined)) EXPECT_TRUE(names.count(name)) << name;
   int methods = 0;
@@ -89,6 +92,16 @@ TEST(GlooCalls, EveryProcessGroupMethodOfTheInstalledPyTorchIsListed) {
     if (name.rfind("_ZN4c10d", 0) != 0 || may_be_absent(name, of_1)) continue;
     EXPECT_TRUE(defined.count(name)) << name << " is gone from this PyTorch";
   }
+}
+
+TEST(GlooCalls, ThePassOfAutogradIsListedInTheFormOfTheInstalledPyTorch) {
+  const std::string python = torch_python();
+  if (python.empty()) GTEST_SKIP() << "no PyTorch with Gloo (RANKFAULT_PYTHON)";
+  const std::set<std::string> passes =
+      lines_of("nm -D --defined-only " + torch_folder(python) +
+               "/lib/libtorch_cpu.so | awk '{print $3}' | grep Engine23execute_with_graph_task");
+  ASSERT_EQ(passes.size(), 1u);
+  EXPECT_TRUE(listed().count(*passes.begin())) << *passes.begin();
 }
 
 }  // namespace

@@ -111,5 +111,41 @@ TEST_F(TorchFrames, AreOffByASwitch) {
   }
 }
 
+// Autograd makes the pass inside 61 others in a thread of its own. That has the frames of total() and of its
+// hook alone.
+constexpr const char* kDeepPasses = R"(
+import json, os, torch, torch.distributed as dist
+dist.init_process_group("gloo")
+def total(): dist.all_reduce(torch.ones(1))
+@torch.enable_grad()
+def level(n):
+    x = torch.ones(1, requires_grad=True)
+    y = x * 2
+    y.register_hook(lambda grad: level(n - 1) if n else total())
+    y.backward()
+level(61)
+total()
+print(json.dumps({"rank": dist.get_rank()}), flush=True)
+os._exit(0)
+)";
+
+TEST_F(TorchFrames, OfAThreadOfAutogradAreContinuedByThoseOfItsPass) {
+  const RankJobEnd end = run_ranks({.argv = {python_, "-c", kDeepPasses}, .ranks = 2});
+  ASSERT_THAT(end.status, Each(0)) << said_by_failed(end);
+  for (const auto& [rank, record] : end.records) {
+    const auto calls = calls_by_comm(record);
+    ASSERT_EQ(calls.size(), 1u);
+    const std::vector<rf_record>& totals = calls.begin()->second;
+    ASSERT_EQ(totals.size(), 2u);
+    const PythonCalls frames(record);
+    const Json in_the_thread = frames.frames_of(totals[0]);
+    EXPECT_EQ(in_the_thread.size(), RF_PYTHON_FRAMES) << in_the_thread;
+    EXPECT_GT(
+        std::count_if(in_the_thread.begin(), in_the_thread.end(), [](auto& f) { return f[1] == "level"; }),
+        0);
+    EXPECT_EQ(frames.frames_of(totals[1]).back()[1], "<module>") << "the pass is over";
+  }
+}
+
 }  // namespace
 }  // namespace rankfault::test
