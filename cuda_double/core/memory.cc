@@ -4,6 +4,7 @@
 
 #include <map>
 #include <mutex>
+#include <string>
 
 #include "cuda_double/core/settings.h"
 
@@ -100,7 +101,11 @@ std::size_t free_bytes(int device) {
 int current_device() { return this_device; }
 
 Error set_current_device(int device) {
-  if (device < 0 || device >= static_cast<int>(settings().devices.size())) return kInvalidDevice;
+  const int count = static_cast<int>(settings().devices.size());
+  if (device >= count)
+    say_once("a rank asks for device " + std::to_string(device) + ", and devices 0 to " +
+             std::to_string(count - 1) + " are visible (RANKFAULT_CUDA_DEVICES: how many there are)");
+  if (device < 0 || device >= count) return kInvalidDevice;
   this_device = device;
   return kSuccess;
 }

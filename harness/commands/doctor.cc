@@ -16,7 +16,9 @@
 #include "harness/commands/command.h"
 #include "harness/evidence/python_stacks.h"
 #include "harness/launch/launcher.h"
+#include "harness/launch/launchers/torchrun_program.h"
 #include "harness/launch/plain_path.h"
+#include "harness/launch/torch_over_double.h"
 #include "harness/symbols/dynamic_names.h"
 
 namespace rankfault {
@@ -58,7 +60,7 @@ void agent(const std::string& lib) {
   std::vector<std::string> decoders;
   std::error_code none;
   for (const auto& entry : fs::directory_iterator(lib + "/decoders", none))
-    decoders.push_back(entry.path().stem().string());
+    if (entry.path().extension() == ".so") decoders.push_back(entry.path().stem().string());
   std::sort(decoders.begin(), decoders.end());
   const std::string path = lib + "/librankfault_agent.so";
   const bool there = fs::exists(path, none);
@@ -89,12 +91,40 @@ void python_frames() {
                     : program);
 }
 
+// The PyTorch with CUDA that a job over the double would get: whether it runs there, and whether its calls
+// can be skipped.
+void torch_over_double(const std::string& lib) {
+  Workload workload;
+  workload.ranks = 1;
+  workload.cuda_double = true;
+  const TorchrunProgram& torch = torchrun_program(workload);
+  const Result<CudaDouble> cuda = choose_cuda_double(workload, bin_dir());
+  if (!cuda || !is_cuda_torch(torch.libraries)) {
+    say("", "PyTorch's nccl backend over it: no PyTorch with CUDA is found (to add it: ./dev torch-nccl)");
+    return;
+  }
+  const Status runs = check_torch_over_double(*cuda, {torch.version, torch.python, torch.libraries}, {});
+  say("", runs ? fmt::format("PyTorch's nccl backend over it: {}, PyTorch {}", torch.python, torch.version)
+               : "PyTorch's nccl backend over it: " + runs.error().message);
+  const std::string release = torch.version.substr(0, torch.version.find('+'));
+  const std::string work = "lib/decoders/completed_work/" + release + ".so";
+  std::error_code none;
+  say("", fs::exists(fs::path(lib).parent_path() / work, none)
+              ? fmt::format("a completed work for PyTorch {}: {}: its calls on nccl can be skipped", release,
+                            work)
+              : fmt::format(
+                    "no completed work for PyTorch {}: a skip of its calls on nccl has no effect (to add it: "
+                    "./dev torch-nccl)",
+                    release));
+}
+
 void cuda(const std::string& lib, bool all) {
   say("cuda",
       ::access("/dev/nvidiactl", F_OK) == 0 ? "this machine has a GPU driver" : "this machine has no GPU");
   const std::vector<std::string> built = nccl_over_double(bin_dir());
   say("", built.empty() ? "a double of CUDA for NCCL: not built (to add it: ./dev nccl)"
                         : fmt::format("a double of CUDA, not a GPU, under NCCL {}", fmt::join(built, ", ")));
+  if (!built.empty()) torch_over_double(lib);
   for (const char* runtime : {"libcudart.so.12", "libcudart.so.13"}) {
     const std::string path = lib + "/cuda_double/" + runtime;
     const auto names = all ? dynamic_names(path) : std::nullopt;

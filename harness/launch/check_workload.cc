@@ -1,21 +1,68 @@
 // check_workload: checks everything that this attempt would start, before anything is started.
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 
 #include "harness/launch/launcher.h"
 #include "harness/launch/launchers/torchrun_program.h"
+#include "harness/launch/memory_room.h"
 #include "harness/launch/start_faults.h"
 #include "harness/launch/torch_over_double.h"
 
 namespace rankfault {
 namespace {
 
+Status check_torch(const CudaDouble& cuda, const Workload& workload, const TorchrunProgram& program) {
+  if (const Status runs =
+          check_torch_over_double(cuda, {program.version, program.python, program.libraries}, workload.pos);
+      !runs)
+    return runs;
+  return check_memory_room(workload.ranks, kTorchRankBytes, memory_of_machine(), workload.pos);
+}
+
 // The PyTorch of the torchrun that this attempt would start, if it is known.
 Status check_torchrun(const CudaDouble& cuda, const Workload& workload) {
   const TorchrunProgram& program = torchrun_program(workload);
   if (const Status room = check_cuda_room(cuda, workload); !room) return room;
   if (program.version.empty() || program.libraries.empty()) return Done{};
-  return check_torch_over_double(cuda, {program.version, program.python, program.libraries}, workload.pos);
+  return check_torch(cuda, workload, program);
+}
+
+// Whether the first megabyte of a file has the text; a word of a command may also name a file of data.
+bool begins_with_text(const std::filesystem::path& path, const char* text) {
+  std::string begin(1 << 20, '\0');
+  std::ifstream in(path, std::ios::binary);
+  in.read(begin.data(), static_cast<std::streamsize>(begin.size()));
+  begin.resize(static_cast<size_t>(in.gcount()));
+  return begin.find(text) != std::string::npos;
+}
+
+// Whether a script that the command names speaks of PyTorch, or another word of it, such as the code after
+// -c.
+bool speaks_of_torch(const std::vector<std::string>& words, const std::string& cwd) {
+  return std::any_of(words.begin(), words.end(), [&](const std::string& word) {
+    const std::filesystem::path file = std::filesystem::path(cwd) / word;  // `word` alone, if it is absolute
+    std::error_code none;
+    return std::filesystem::is_regular_file(file, none) ? begins_with_text(file, "torch")
+                                                        : word.find("torch") != std::string::npos;
+  });
+}
+
+// The PyTorch of a Python that no torchrun starts, where it is built with CUDA and the job speaks of it. A
+// script that does not import it may use CUDA in another way.
+Status check_python(const CudaDouble& cuda, const LaunchContext& context, const std::string& program,
+                    const std::string& cwd) {
+  std::vector<std::string> words;
+  for (const std::string& word : context.plan.scenario.workload.command)
+    words.push_back(expand(word, context, -1));
+  words[0] = program;
+  Workload workload = context.plan.scenario.workload;
+  workload.torchrun = program;  // or a script of a Python
+  if (!is_script_of_python(program) ||
+      !speaks_of_torch({words.begin() + (is_python(program) ? 1 : 0), words.end()}, cwd))
+    return Done{};
+  const TorchrunProgram& found = torchrun_program(workload);
+  return is_cuda_torch(found.libraries) ? check_torch(cuda, workload, found) : Status(Done{});
 }
 
 }  // namespace
@@ -37,8 +84,10 @@ Status check_workload(const LaunchContext& context) {
     // A command of a scenario may be any wrapper; the agent is for what it starts.
     const bool wrapper = workload.launcher == LauncherKind::kCommand && !context.watched();
     const Status runs = check_program(program, env, cwd, !context.agent.empty() && !wrapper, workload.pos);
-    return runs && context.cuda ? check_cuda_double(*context.cuda, workload, path_of(program, env, cwd))
-                                : runs;
+    if (!runs || !context.cuda) return runs;
+    const std::string path = path_of(program, env, cwd);
+    const Status serves = check_cuda_double(*context.cuda, workload, path);
+    return serves ? check_python(*context.cuda, context, path, cwd) : serves;
   }
   // torchrun reads a Python file, or a module after -m.
   const bool module = program == "-m" || std::find(args.begin(), args.end(), "-m") != args.end();

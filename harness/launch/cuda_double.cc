@@ -21,6 +21,8 @@ namespace fs = std::filesystem;
 // halves it.
 constexpr uint64_t kSegmentBytes = 54u << 20;
 
+constexpr int kOwnDevices = 8;  // that the double has by itself (cuda_double/core/settings.h)
+
 std::string cuda_double_folder(const std::string& bin_dir) {
   return (fs::path(bin_dir).parent_path() / "lib" / "cuda_double").string();
 }
@@ -123,10 +125,11 @@ void put_cuda_double_first(const CudaDouble& cuda, std::map<std::string, std::st
   path = ours + (path.empty() ? "" : ":" + path);
 }
 
-void add_cuda_double(const CudaDouble& cuda, const std::string& meet,
+void add_cuda_double(const CudaDouble& cuda, int ranks, const std::string& meet,
                      std::map<std::string, std::string>& env) {
   put_cuda_double_first(cuda, env);
   env["RANKFAULT_CUDA_FOLDER"] = meet;
+  if (ranks > kOwnDevices) env.emplace("RANKFAULT_CUDA_DEVICES", std::to_string(ranks));
   // loopback and /dev/shm, as on one host without peer access; RAS has one port a host, not one a job
   for (const auto& [name, value] : std::map<std::string, std::string>{{"NCCL_SOCKET_IFNAME", "lo"},
                                                                       {"NCCL_P2P_DISABLE", "1"},

@@ -33,8 +33,10 @@ Status check_cuda_room(const CudaDouble&, const Workload&);
 // user's; it launches nothing to find out.
 Status check_cuda_double(const CudaDouble&, const Workload&, const std::string& program);
 
-// The variables that the ranks get. `meet`: a folder of this attempt, where they meet.
-void add_cuda_double(const CudaDouble&, const std::string& meet, std::map<std::string, std::string>& env);
+// The variables that the ranks get. `meet`: a folder of this attempt, where they meet. With more than 8
+// `ranks` the double has as many devices, unless the environment says how many.
+void add_cuda_double(const CudaDouble&, int ranks, const std::string& meet,
+                     std::map<std::string, std::string>& env);
 // Puts it before whatever LD_LIBRARY_PATH names.
 void put_cuda_double_first(const CudaDouble&, std::map<std::string, std::string>& env);
 

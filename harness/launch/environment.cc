@@ -130,7 +130,8 @@ std::map<std::string, std::string> job_environment(const LaunchContext& context,
     env.erase(ours);
   if (!context.run.job_tmpdir().empty()) env["TMPDIR"] = context.run.job_tmpdir();
   env["RANKFAULT_JOB"] = context.run.path();  // `clean` recognizes a process that lost its guardian by this
-  if (context.cuda) add_cuda_double(*context.cuda, context.cuda_folder(), env);
+  if (context.cuda)
+    add_cuda_double(*context.cuda, context.plan.scenario.workload.ranks, context.cuda_folder(), env);
   for (const auto& [name, value] : context.plan.scenario.workload.env)
     env[name] = expand(value, context, rank);
   if (context.cuda && context.plan.scenario.workload.env.count("LD_LIBRARY_PATH"))

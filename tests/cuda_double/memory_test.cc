@@ -52,6 +52,18 @@ TEST(Memory, OfTheProgramIsRegisteredAndStaysTheProgramsOwn) {
   EXPECT_EQ(release(own, false), kHostMemoryNotRegistered);
 }
 
+TEST(Devices, BeyondTheLastAreRefusedAndNamed) {
+  ::testing::internal::CaptureStderr();
+  EXPECT_EQ(set_current_device(settings().machine_devices - 1), kSuccess);
+  EXPECT_EQ(set_current_device(-1), kInvalidDevice);
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
+  ::testing::internal::CaptureStderr();
+  EXPECT_EQ(set_current_device(40), kInvalidDevice);
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(),
+              ::testing::HasSubstr("a rank asks for device 40, and devices 0 to"));
+  EXPECT_EQ(set_current_device(0), kSuccess);
+}
+
 // What PyTorch does with expandable segments.
 TEST(MappedMemory, OfOneHandleIsTheSameAtEveryPlaceAndCountsUntilTheLastIsGone) {
   constexpr std::size_t kPart = kMappedGranularity;

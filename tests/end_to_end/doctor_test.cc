@@ -22,6 +22,13 @@ TEST(Doctor, TellsOfTheMachineAndOfWhatTheToolBrings) {
     EXPECT_THAT(said, HasSubstr(word));
 }
 
+TEST(Doctor, SaysWhetherACallOfPyTorchsOwnNcclBackendCanBeSkipped) {
+  const std::string said = run_tool({"doctor"}).output;
+  if (said.find("PyTorch's nccl backend over it: /") == std::string::npos)
+    GTEST_SKIP() << "./dev torch-nccl was not run";
+  EXPECT_THAT(said, HasSubstr("ompleted work for PyTorch "));
+}
+
 TEST(Doctor, NamesWhatTheDoubleDoesNotModel) {
   const std::string said = run_tool({"doctor", "--all"}).output;
   if (said.find("not built (to add it: ./dev nccl") != std::string::npos)

@@ -104,10 +104,20 @@ TEST_F(CudaDoubles, OfAGpuOnlyAMachineThatHasOne) {
 
 TEST_F(CudaDoubles, WhatTheRanksAreTold) {
   std::map<std::string, std::string> env{{"LD_LIBRARY_PATH", "/own"}};
-  add_cuda_double({"2.29.7", "/d/nccl", "/d"}, "/meet", env);
+  add_cuda_double({"2.29.7", "/d/nccl", "/d"}, 8, "/meet", env);
   EXPECT_EQ(env["LD_LIBRARY_PATH"], "/d/nccl:/d:/own");
   EXPECT_EQ(env["RANKFAULT_CUDA_FOLDER"], "/meet");
   EXPECT_EQ(env["NCCL_CUMEM_HOST_ENABLE"], "0");
+}
+
+TEST_F(CudaDoubles, ThereAreAsManyDevicesAsRanks) {
+  const auto devices = [](int ranks, std::map<std::string, std::string> env) {
+    add_cuda_double({"2.29.7", "/d/nccl", "/d"}, ranks, "/meet", env);
+    return env.count("RANKFAULT_CUDA_DEVICES") ? env["RANKFAULT_CUDA_DEVICES"] : "";
+  };
+  EXPECT_EQ(devices(8, {}), "") << "the double has as many by itself";
+  EXPECT_EQ(devices(16, {}), "16");
+  EXPECT_EQ(devices(16, {{"RANKFAULT_CUDA_DEVICES", "4"}}), "4") << "the user's own";
 }
 
 }  // namespace

@@ -156,6 +156,10 @@ bool is_python(const std::string& word) {
   return std::regex_match(std::filesystem::path(word).filename().string(), std::regex("python[0-9.]*"));
 }
 
+bool is_script_of_python(const std::string& program) {
+  return is_python(program) || !interpreter_of(program).empty();
+}
+
 const TorchrunProgram& torchrun_program(const Workload& workload) {
   static std::map<std::string, TorchrunProgram> known;
   std::string asked = workload.torchrun + (workload.cuda_double ? "\ndouble" : "");

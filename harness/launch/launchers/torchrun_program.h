@@ -28,6 +28,8 @@ struct TorchrunProgram {
 
 // torchrun starts Python itself: `python train.py` means train.py.
 bool is_python(const std::string& word);
+// A Python, or a script whose first line names one.
+bool is_script_of_python(const std::string& program);
 
 // The scenario's, else $RANKFAULT_PYTHON, else the torchrun on PATH, else python3 if it has torch. Over the
 // double of CUDA: the scenario's, else $RANKFAULT_PYTHON if its PyTorch is built with CUDA, else that of

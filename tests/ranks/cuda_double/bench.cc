@@ -1,5 +1,5 @@
-// bench.cc: measures an initialisation and a small all-reduce, and the CPU time of each rank for one. It checks
-// nothing.
+// bench.cc: measures an initialisation and a small all-reduce, and the CPU time of each rank for one. It
+// checks nothing.
 #include <sys/resource.h>
 
 #include <chrono>
