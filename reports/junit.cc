@@ -72,7 +72,8 @@ std::string place_attributes(const RunReport& report) {
   const SourcePos place = place_in_scenario(report);
   std::string out;
   if (!place.file.empty()) out = fmt::format(" file=\"{}\"", attribute(place.file));
-  if (!place.file.empty() && place.line > 0) out += fmt::format(" line=\"{}\"", place.line);
+  const bool is_of_failure = place.line > 0 && !is_good(report);
+  if (!place.file.empty() && is_of_failure) out += fmt::format(" line=\"{}\"", place.line);
   return out;
 }
 

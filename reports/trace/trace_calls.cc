@@ -138,12 +138,13 @@ Json CallTracer::args_of(const CallHistory& history, const RecordedCall& call) {
   else if (call.seq())
     args["seq"] = call.seq();
   const rf_record* record = call.arguments();
-  if (record && call.traits().communicates && !(record->flags & RF_CALL_COUNT_UNKNOWN)) {
+  const bool moves_data = is_collective(call.op()) || is_message(call.op());
+  if (record && moves_data && !(record->flags & RF_CALL_COUNT_UNKNOWN)) {
     args["type"] = dtype_text(record->dtype);
     args["count"] = record->count;
     if (const uint32_t bytes = dtype_bytes(record->dtype)) args["size"] = record->count * bytes;
   }
-  if (record && record->peer != RF_PEER_NONE && call.traits().communicates)
+  if (record && record->peer != RF_PEER_NONE && moves_data)
     args[is_message(call.op()) ? "peer" : "root"] = record->peer;
   const uint64_t where = call.open ? call.open->return_address : call.enter ? call.enter->where : 0;
   const auto line = process.source_lines.find(where);

@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 
 #include "tests/end_to_end/jobs.h"
+#include "tests/scenario/schema_check.h"
 #include "tests/support/tool.h"
 
 namespace rankfault::test {
@@ -52,6 +53,13 @@ TEST_F(Spine, NamesTheKilledRankTheOpAndTheSequenceNumberAsProven) {
   EXPECT_EQ(findings[0]["op"], "all_reduce");
   EXPECT_EQ(findings[0]["confidence"], "proven");
   EXPECT_EQ(findings[0]["seq"], (Json{{"from", 3}, {"to", 3}}));
+}
+
+TEST_F(Spine, TheResultFollowsTheShippedSchema) {
+  const ToolRun tool = run(gloo_job({.fault = kKillAtThird, .expect = kKillExpected}));
+  EXPECT_EQ(tool.status, 0) << tool.output;
+  const Json schema = Json::parse(read_file(source_dir() + "/docs/reference/result.v1.schema.json"));
+  EXPECT_EQ(schema_mistake(closed(schema), Json::parse(read_file(run_dir() + "/result.json"))), "");
 }
 
 TEST_F(Spine, LeavesALogOfWhatTheToolSawAndDecided) {

@@ -106,4 +106,12 @@ std::string schema_mistake(const Json& schema, const Json& document) {
   return Checker(schema).check(schema, document, "$");
 }
 
+Json closed(Json schema) {
+  for (auto& [key, inside] : schema.items())
+    if (inside.is_structured()) inside = closed(std::move(inside));
+  if (schema.is_object() && schema.contains("properties") && schema.contains("type"))
+    schema["additionalProperties"] = false;
+  return schema;
+}
+
 }  // namespace rankfault

@@ -11,4 +11,7 @@ namespace rankfault {
 // does not know is also a failure, so that the schema cannot use more keywords than the checker knows.
 std::string schema_mistake(const Json& schema, const Json& document);
 
+// A shipped schema may allow other keys, because a later program may add some. This one allows none.
+Json closed(Json schema);
+
 }  // namespace rankfault
