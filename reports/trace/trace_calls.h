@@ -11,7 +11,8 @@
 
 namespace rankfault {
 
-inline constexpr size_t kMostTraceCalls = 200'000;  // of all ranks: a trace of 60 MB, or 120 MB with pending work
+// Of all ranks: a trace of 60 MB, or of 120 MB with pending work.
+inline constexpr size_t kMostTraceCalls = 200'000;
 
 // The largest number n for which the newest n calls of every lane are `most` or fewer in all.
 size_t share_of_lanes(const std::vector<size_t>& calls_of_lanes, size_t most);
