@@ -24,7 +24,7 @@
 
 #include "agent_abi.h"
 
-#define RF_CORE_VERSION 6u
+#define RF_CORE_VERSION 7u
 
 /* rf_call.seq of a call that takes no place in its communicator's order (NCCL: 0 elements). If seq is 0, the
  * core counts collectives, comm_create, comm_free, comm_shrink, comm_agree and finalize. Sends (also
