@@ -12,6 +12,7 @@
 
 #include "harness/judge/oracle_queries.h"
 #include "harness/judge/own_errors.h"
+#include "reports/back_end.h"
 #include "reports/report.h"
 
 namespace rankfault {
@@ -19,27 +20,6 @@ namespace {
 
 constexpr const char* kHead =
     "| case | back end | wrong | named | noticed by the ranks | how it ended |\n|---|---|---|---|---|---|\n";
-
-// "mpi-trainer-skip-allreduce" and "skip-allreduce" are one case.
-std::string case_of(const std::string& scenario) {
-  std::string name = scenario;
-  for (const char* word : {"mpi-", "ddp-", "fsdp-", "nccl-", "trainer-"})
-    if (name.rfind(word, 0) == 0) name.erase(0, std::string(word).size());
-  return name;
-}
-
-std::string back_end(const RunFacts& facts) {
-  const bool by_mpirun = facts.plan.scenario.workload.launcher == LauncherKind::kMpirun;
-  const LibraryTraits* found = &traits_of(by_mpirun ? RF_LIB_MPI : RF_LIB_NONE);
-  for (const ProcessView& process : facts.timeline.processes) {
-    const CallHistory history(process, OpenCalls::kByStates);
-    for (const RecordedCall* call : communication_calls(history))
-      if (call->traits().prominence > found->prominence) found = &call->traits();
-  }
-  if (found->prominence == 0) return "none";
-  return found->runs_on_streams && !facts.cuda_double.empty() ? fmt::format("{}, CUDA doubled", found->title)
-                                                              : found->title;
-}
 
 std::string rounded(Instant from, Instant to) {
   const double seconds = std::chrono::duration<double>(lasted(from, to)).count();
