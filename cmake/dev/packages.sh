@@ -15,7 +15,7 @@ NEEDED_PACKAGES=(
 PART_PACKAGES=(
   "ccache:makes rebuilds quick" "libgloo-dev:Gloo decoder and the reference trainer"
   "libopenmpi-dev:MPI test programs" "openmpi-bin:mpirun" "gfortran:test programs of MPI's Fortran names"
-  "libbenchmark-dev:benchmarks" "python3-venv:the project's own virtual environment"
+  "libjs-d3:the HTML report" "libbenchmark-dev:benchmarks" "python3-venv:the project's own virtual environment"
   "gcc-aarch64-linux-gnu:cross build of the agent" "libc6-dev-arm64-cross:cross build of the agent"
 )
 TEST_PACKAGES=(
