@@ -31,6 +31,12 @@ bench_ratios() {
   python3 -B bench/ratios/ratios_bench.py build/release docs/measurements/ratios.md
 }
 
+# Opens made reports in a headless Chromium.
+bench_report_page() {
+  build release make_page
+  python3 -B bench/report_page/page_bench.py build/release docs/measurements/report-page.md
+}
+
 # Takes half an hour on a machine that does nothing else.
 bench_gpt() {
   build_some release "${RUN_TARGETS[@]}"
@@ -87,6 +93,7 @@ bench() {
     long) bench_jobs long/long_bench.py mpi_long docs/measurements/long-jobs.md "${@:2}" ;; # ten minutes at most
     ratios) bench_ratios ;;
     gpt) bench_gpt "${@:2}" ;; # needs PyTorch
+    report-page) bench_report_page ;; # needs chromium
     steady) bench_jobs steady/steady_bench.py "" docs/measurements/steady-jobs.md "${@:2}" ;; # a minute and a half
     # these three need ./dev nccl
     abort) bench_jobs abort/abort_table.py nccl_ranks docs/measurements/abort-conformance.md "${@:2}" ;;
