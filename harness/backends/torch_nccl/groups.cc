@@ -60,6 +60,14 @@ bool begins_world(const void* process_group, int size) {
   return (told < 0 || size >= told) && world.compare_exchange_strong(none, process_group);
 }
 
+// PyTorch names the groups of a device mesh by a hash. Such a group gets no name, so that findings name its
+// ranks.
+std::string shown_name(const std::string& prefix, bool is_world) {
+  const std::string name = gloo_decoder::name_of(prefix, is_world);
+  const bool is_hash = name.size() == 40 && name.find_first_not_of("0123456789abcdef") == std::string::npos;
+  return is_hash ? "" : name;
+}
+
 // Store and options come by value: the ABI passes the addresses of their handles. The group takes the store.
 void construct(void* self, void* const* store, int rank, int size, void* const* options) {
   const std::string prefix = gloo_decoder::prefix_of(*store);
@@ -72,7 +80,7 @@ void construct(void* self, void* const* store, int rank, int size, void* const* 
     throw;
   }
   if (is_world) own_claim().connected(rank, size);
-  keep(self, gloo_decoder::name_of(prefix, is_world), size);
+  keep(self, shown_name(prefix, is_world), size);
 }
 
 template <auto kNext>
