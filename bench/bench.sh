@@ -99,9 +99,10 @@ bench() {
     abort) bench_jobs abort/abort_table.py nccl_ranks docs/measurements/abort-conformance.md "${@:2}" ;;
     cuda-double) bench_jobs cuda_double/cuda_double_bench.py "nccl_ranks gloo_all_reduce" docs/measurements/cuda-double-speed.md ;;
     torch-nccl) bench_jobs torch_nccl/what_pytorch_does.py "" "${@:2}" ;; # half an hour, needs ./dev torch-nccl; goes on
+    torch-jobs) bench_jobs torch_nccl/jobs_bench.py "" "${@:2}" ;; # half an hour, needs ./dev torch-nccl --with-trainers; goes on
     agreement) bench_jobs torch_nccl/agreement.py "" "${@:2}" ;; # twenty minutes, needs ./dev torch-nccl; goes on
-    gpu) bench_jobs gpu/gpu_bench.py "${NCCL_TARGETS[*]}" docs/measurements/gpu.md ;; # needs a GPU and PyTorch
     torch-speed) bench_jobs torch_nccl/speed.py "" docs/measurements/pytorch-nccl-speed.md "${@:2}" ;; # five minutes, needs ./dev torch-nccl
+    gpu) bench_jobs gpu/gpu_bench.py "${NCCL_TARGETS[*]}" docs/measurements/gpu.md ;; # needs a GPU and PyTorch
     *) bench_speed ;;
   esac
 }

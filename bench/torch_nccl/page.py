@@ -9,6 +9,9 @@ host code, and no GPU. The script is `workloads/pytorch_nccl/steps.py`, without 
 limit of {cells.LIMIT_S} s for a collective. Each row changes one setting from its default, or is a named pair; the names of variables lack
 their prefix TORCH_NCCL_.
 
+[Other people's jobs](measurements/pytorch-jobs.md) (transformers, accelerate, Lightning, FSDP2 with tensor parallelism, NCCL by ctypes) are
+another table.
+
 - *noticed by*: what PyTorch writes first, and on which rank; the time counts from the trouble. "nobody" means: not within that
   time
 - *names*: the rank or the ranks that PyTorch's output names as the cause

@@ -20,11 +20,15 @@ has_newer_nccl() {
   [ -n "$newest" ] && [ "$(printf '%s\n' .nccl/2.27 "$newest" | sort -V | head -1)" = .nccl/2.27 ]
 }
 
-# Installs the CUDA wheel, builds all that it runs over, and imports it there.
+# Installs the CUDA wheel, builds all that it runs over, and imports it there. Usage: torch_nccl [--with-trainers]
 torch_nccl() {
   local wanted=${RANKFAULT_TORCH_CUDA:-$TORCH_CUDA_TESTED} venv python=""
   if [[ ! $wanted =~ ^torch==[0-9]+\.[0-9A-Za-z.+]+$ ]]; then
     note "RANKFAULT_TORCH_CUDA must be such as $TORCH_CUDA_TESTED, not $wanted"
+    exit 64
+  fi
+  if [ $# != 0 ] && [ "$*" != --with-trainers ]; then
+    note "./dev torch-nccl has one option: --with-trainers"
     exit 64
   fi
   venv=$(torch_cuda_venv "$wanted")
@@ -32,6 +36,7 @@ torch_nccl() {
   want_packages "${PART_PACKAGES[@]}"
   has_newer_nccl || bash cuda_double/nccl_build/nccl.sh .nccl newest
   bash cuda_double/torch/torch.sh "$venv" .nccl "$wanted"
+  if [ $# != 0 ]; then bash cuda_double/torch/trainers.sh "$venv"; fi
   find_nccl
   build_some dev "${NCCL_TARGETS[@]}" cuda_double_torch
   say "importing $wanted over the double of CUDA"
