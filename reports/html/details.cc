@@ -162,11 +162,16 @@ Json stacks_json(const RunFacts& facts) {
   return out;
 }
 
+Json log_json(const RunReport& report) {
+  Json out = Json::array();
+  add_lines(out, no_rank_text(*report.facts));
+  if (!is_good(report)) add_lines(out, log_that_tells(*report.facts, ""));
+  return out;
+}
+
 Json notes_json(const RunReport& report) {
   Json out = Json::array();
   const RunFacts& facts = *report.facts;
-  add_lines(out, no_rank_text(facts));
-  if (!is_good(report)) add_lines(out, log_that_tells(facts, ""));
   for (const std::string& lost : losses_of(facts)) out.push_back("kept: " + clean(lost));
   for (const std::string& lost : report.lost) out.push_back("lost: " + clean(lost));
   if (!report.cleanup.empty()) out.push_back("left: " + clean(report.cleanup));

@@ -60,6 +60,7 @@ void add_run(const RunReport& report, uint64_t most_calls, Json& out) {
   out["faults"] = faults_json(report);
   out["parks"] = parks_json(facts);
   out["stacks"] = stacks_json(facts);
+  out["log"] = log_json(report);
   out["notes"] = notes_json(report);
   out["lanes"] = std::move(lanes.lanes);
   out["shapes"] = shapes.take();

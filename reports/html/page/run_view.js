@@ -7,7 +7,7 @@ RF.runView = function (run) {
     parts.push(RF.timelineSection(run, RF.timeline));
   }
   if (run.findings && run.findings.length) parts.push(RF.findings(run));
-  parts.push(RF.expectations(run), RF.faults(run), RF.variants(run), RF.stacks(run), RF.replay(run), RF.notes(run, RF.size()));
+  parts.push(RF.expectations(run), RF.faults(run), RF.variants(run), RF.stacks(run), RF.log(run), RF.replay(run), RF.notes(run, RF.size()));
   return RF.el("main", { class: "run" }, parts);
 };
 
@@ -22,7 +22,7 @@ RF.meaning = function (run) {
 
 RF.headOf = function (run) {
   const word = run.outcome, tone = run.skipped ? "skipped" : run.good ? "pass" : run.verdict === "fail" ? "fail" : "unknown";
-  const broken = (run.expectations || []).filter((e) => e.verdict !== "pass");
+  const broken = (run.expectations || []).filter((e) => e.verdict !== "pass" && !run.story.includes(e.because));
   const cause = (run.findings || []).find((f) => f.caused_by < 0);
   const facts = [];
   if (run.faults && run.faults.length) facts.push(["injected", run.faults.map((f) => f.how || f.id).slice(0, 2).join("; "), run.faults[0].t, run.faults[0].rank]);

@@ -8,6 +8,10 @@ RF.stacks = function (run) {
       rank.threads_left_out ? RF.el("p", { class: "muted", text: RF.count(rank.threads_left_out, "more thread") + " in evidence/" }) : null)));
 };
 
+RF.log = function (run) {
+  return run.log && run.log.length ? RF.section("log", "What the job wrote", RF.el("pre", { text: run.log.join("\n") })) : null;
+};
+
 RF.replay = function (run) {
   const lines = [];
   if (run.replay) lines.push(RF.el("p", { text: "Run it again with the same choices:" }), RF.el("pre", { class: "command", text: run.replay }));
@@ -17,8 +21,9 @@ RF.replay = function (run) {
 
 RF.notes = function (run, size) {
   const lines = [...(run.notes || [])];
+  lines.push("The file has " + RF.fileSize(size) + " (at most " + RF.fileSize(RF.head.bound) + ").");
   if (run.calls !== undefined) {
-    lines.push("This page has " + RF.count(run.calls, "call") + "; its file has " + RF.fileSize(size) + " (at most " + RF.fileSize(RF.head.bound) + ").");
+    lines.push("The timeline has " + RF.count(run.calls, "call") + ".");
     if (run.left_out) lines.push(RF.count(run.left_out, "older call") + " of the record left out to keep the file small.");
     if (run.marks_left_out) lines.push(RF.count(run.marks_left_out, "mark") + " left out.");
     if (run.lost) lines.push(RF.count(run.lost, "record") + " that the run itself no longer has.");

@@ -202,6 +202,15 @@ class Page(unittest.TestCase):
                 self.assertNotEqual(outline, "none", name)
                 self.assertNotEqual(name, "")
 
+    def test_runs_of_one_scenario_are_a_trend_and_each_opens(self):
+        self.look(self.made("index", "index"), "!!document.querySelector('.matrix')")
+        self.assertIn("1 scenario not as expected", self.text(".badge"))
+        self.assertEqual(self.browser.evaluate("document.querySelectorAll('.trend rect').length"), 3)
+        self.browser.evaluate("document.querySelector('.trend g').dispatchEvent(new Event('click'))")
+        self.browser.wait("RF.state().drawn > 0")
+        self.assertEqual(self.browser.evaluate("location.hash"), "#run-0")
+        self.assertIn("FAIL", self.text(".badge"))
+
     def test_hostile_names_are_text(self):
         self.look(self.made("hostile", "hostile"))
         self.assertIn("rankfault", self.browser.evaluate("document.title"))
