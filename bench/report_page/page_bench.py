@@ -27,9 +27,9 @@ Written by `./dev bench report-page` (`bench/report_page/page_bench.py`). Machin
 GPU; build {build}; {day}; load at the start {load:.1f}.
 
 Made runs. *Opening* is from the navigation to the first drawn timeline, median and longest of {times}. *Frame* is one redraw
-after a pan over the whole run, with each rank in its own lane. Target: 64 ranks x 10,000 calls open in 2 s.
+after a pan over the whole run, with each rank in its own lane. The first opening also starts the browser. Target: 64 ranks x 10,000 calls open in 2 s.
 
-| ranks x calls | calls in the page | file | writing it | opening, median | opening, longest | frame |
+| ranks x calls | calls in the page | file | made and written in | opening, median | opening, longest | frame |
 |---|---|---|---|---|---|---|
 {rows}
 """
