@@ -2,7 +2,7 @@
 """page_bench.py BUILD PAGE [--times N]: measures how long the HTML report takes to open in Chromium.
 
 Made runs of 4 to 1,024 ranks (tests/reports/html/make_page.cc). Opening counts from the navigation to the first
-drawn timeline. A frame is one redraw after a pan, with every rank in its own lane. Target: 64 ranks x 10,000
+drawn timeline. A frame is one redraw of the whole run after a scroll, with every rank in its own lane. Target: 64 ranks x 10,000
 calls open in 2 s.
 """
 import argparse
@@ -27,7 +27,7 @@ Written by `./dev bench report-page` (`bench/report_page/page_bench.py`). Machin
 GPU; build {build}; {day}; load at the start {load:.1f}.
 
 Made runs. *Opening* is from the navigation to the first drawn timeline, median and longest of {times}. *Frame* is one redraw
-after a pan over the whole run, with each rank in its own lane. The first opening also starts the browser. Target: 64 ranks x 10,000 calls open in 2 s.
+of the whole run after a scroll, with each rank in its own lane. The first opening also warms up the browser. Target: 64 ranks x 10,000 calls open in 2 s.
 
 | ranks x calls | calls in the page | file | made and written in | opening, median | opening, longest | frame |
 |---|---|---|---|---|---|---|
