@@ -92,10 +92,15 @@ const Registration<Report> kConsole{{.name = "console",
 }  // namespace
 
 std::string console_text(const std::vector<RunReport>& reports, bool colour) {
+  std::string out;
+  for (const RunReport& report : reports) {  // each by itself: the mask may hide the word after a secret name
+    Console console(colour);
+    console.run(report);
+    out += masked_text(console.take());
+  }
   Console console(colour);
-  for (const RunReport& report : reports) console.run(report);
   if (reports.size() > 1) console.total(reports);
-  return masked_text(console.take());
+  return out + console.take();
 }
 
 }  // namespace rankfault

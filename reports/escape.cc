@@ -4,6 +4,7 @@
 #include <cctype>
 #include <string_view>
 
+#include "harness/base/mask.h"
 #include "harness/base/printable.h"
 
 namespace rankfault {
@@ -31,7 +32,7 @@ bool is_in_word(const std::string& line, size_t at) {
 }  // namespace
 
 std::string xml_text(const std::string& text) {
-  const std::string safe = inert_text(text);
+  const std::string safe = inert_text(masked_text(text));
   std::string out;
   for (size_t i = 0; i < safe.size(); ++i) {
     switch (safe[i]) {
@@ -61,7 +62,7 @@ std::string xml_text(const std::string& text) {
 
 std::string markdown_text(const std::string& text) {
   static constexpr std::string_view kMarkup = "\\`*_[]|#~$";
-  const std::string line = inert_text(printable(text));
+  const std::string line = inert_text(printable(masked_text(text)));
   std::string out;
   for (size_t i = 0; i < line.size(); ++i) {
     const char c = line[i];
@@ -85,7 +86,7 @@ std::string markdown_text(const std::string& text) {
 
 std::string markdown_code(const std::string& text) {
   std::string inside;
-  for (const char c : inert_text(printable(text))) {
+  for (const char c : inert_text(printable(masked_text(text)))) {
     if (c == '|') inside += '\\';  // a cell ends at it, even in code
     inside += c;
   }
@@ -96,7 +97,7 @@ std::string markdown_code(const std::string& text) {
 }
 
 std::string markdown_block(const std::string& text) {
-  std::string inside = inert_text(text);
+  std::string inside = inert_text(masked_text(text));
   if (!inside.empty() && inside.back() != '\n') inside += '\n';
   const std::string fence(std::max<size_t>(3, longest_run(inside, '`') + 1), '`');
   return fence + "text\n" + inside + fence + "\n";
@@ -104,7 +105,7 @@ std::string markdown_block(const std::string& text) {
 
 std::string github_message(const std::string& text) {
   std::string out;
-  for (const char c : inert_text(text)) {
+  for (const char c : inert_text(masked_text(text))) {
     if (c == '%')
       out += "%25";
     else if (c == '\n')

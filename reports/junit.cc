@@ -143,11 +143,11 @@ Result<std::string> write(const std::vector<RunReport>& reports, Places places) 
     if (notice.empty()) notice = suite.notice;
     text += suite.text();
   }
-  return masked_text(
-      fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{}<testsuites name=\"rankfault\" tests=\"{}\" "
-                  "failures=\"{}\" errors=\"{}\" time=\"{:.3f}\">\n{}</testsuites>\n",
-                  notice.empty() ? "" : "<!-- " + xml_text(notice) + " -->\n", reports.size(), failures,
-                  errors, seconds, text));
+  return fmt::format(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{}<testsuites name=\"rankfault\" tests=\"{}\" "
+      "failures=\"{}\" errors=\"{}\" time=\"{:.3f}\">\n{}</testsuites>\n",
+      notice.empty() ? "" : "<!-- " + xml_text(notice) + " -->\n", reports.size(), failures, errors, seconds,
+      text);
 }
 
 const Registration<Report> kJunit{

@@ -140,7 +140,7 @@ Result<std::string> write_markdown(const std::vector<RunReport>& reports) {
       out += cause(report) + variants(report) + expectations(report) + ranks(report) + evidence(report) +
              tail(report);
   }
-  return masked_text(out);
+  return out;
 }
 
 const Registration<Report> kMarkdown{

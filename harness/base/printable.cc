@@ -37,18 +37,30 @@ uint32_t character(std::string_view bytes) {
 
 // A terminal may obey it, or show the text around it in another order.
 bool is_control(uint32_t c) {
-  return c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
+  return c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x2028 && c <= 0x202e) ||
+         (c >= 0x2066 && c <= 0x2069) || c == 0x061c || c == 0x200e || c == 0x200f;
+}
+
+// GitHub's runner skips every blank of Unicode before a command.
+bool is_blank(uint32_t c) {
+  return c == ' ' || c == 0xa0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200a) || c == 0x202f || c == 0x205f ||
+         c == 0x3000;
 }
 
 size_t first_not_blank(std::string_view line) {
-  const size_t at = line.find_first_not_of(' ');
-  return at == std::string_view::npos ? line.size() : at;
+  size_t at = 0;
+  while (at < line.size()) {
+    const size_t length = length_at(line, at);
+    if (length == 0 || !is_blank(character(line.substr(at, length)))) break;
+    at += length;
+  }
+  return at;
 }
 
 // Returns the line with a '?' in each word that GitHub, Azure or TeamCity would obey.
 std::string without_commands(std::string line) {
   if (const size_t at = first_not_blank(line); line.compare(at, 2, "::") == 0) line.insert(at, 1, '?');
-  for (size_t at = 0; (at = line.find("##", at)) != std::string::npos; at += 2) {
+  for (size_t at = 0; (at = line.find("##", at)) != std::string::npos; ++at) {
     size_t end = at + 2;
     while (end < line.size() && std::isalpha(static_cast<unsigned char>(line[end]))) ++end;
     if (end < line.size() && line[end] == '[') line.insert(at + 2, 1, '?');

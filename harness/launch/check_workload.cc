@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <regex>
 
 #include "harness/launch/launcher.h"
 #include "harness/launch/launchers/torchrun_program.h"
@@ -28,28 +30,31 @@ Status check_torchrun(const CudaDouble& cuda, const Workload& workload) {
   return check_torch(cuda, workload, program);
 }
 
-// Whether the first megabyte of a file has the text; a word of a command may also name a file of data.
-bool begins_with_text(const std::filesystem::path& path, const char* text) {
-  std::string begin(1 << 20, '\0');
+bool imports_torch(const std::string& code) {
+  static const std::regex kImport(R"((^|\n|;)[ \t]*(import|from)[ \t]+torch\b)");
+  return std::regex_search(code, kImport);
+}
+
+std::string text_of(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);
-  in.read(begin.data(), static_cast<std::streamsize>(begin.size()));
-  begin.resize(static_cast<size_t>(in.gcount()));
-  return begin.find(text) != std::string::npos;
+  return std::string(std::istreambuf_iterator<char>(in), {});
 }
 
-// Whether a script that the command names speaks of PyTorch, or another word of it, such as the code after
-// -c.
-bool speaks_of_torch(const std::vector<std::string>& words, const std::string& cwd) {
-  return std::any_of(words.begin(), words.end(), [&](const std::string& word) {
-    const std::filesystem::path file = std::filesystem::path(cwd) / word;  // `word` alone, if it is absolute
-    std::error_code none;
-    return std::filesystem::is_regular_file(file, none) ? begins_with_text(file, "torch")
-                                                        : word.find("torch") != std::string::npos;
-  });
+// Whether the words of a Python start a script, code or a module of PyTorch: the first word that is no option
+// decides, as for Python.
+bool starts_torch(const std::vector<std::string>& words, const std::string& cwd) {
+  for (size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    if (word == "-c") return i + 1 < words.size() && imports_torch(words[i + 1]);
+    if (word == "-m") return i + 1 < words.size() && (words[i + 1] + ".").starts_with("torch.");
+    if (!word.starts_with("-"))
+      return imports_torch(text_of(std::filesystem::path(cwd) / word));  // `word` alone, if it is absolute
+  }
+  return false;
 }
 
-// The PyTorch of a Python that no torchrun starts, where it is built with CUDA and the job speaks of it. A
-// script that does not import it may use CUDA in another way.
+// The PyTorch of a Python that no torchrun starts, where it is built with CUDA and the script imports it.
+// One that does not may use CUDA in another way.
 Status check_python(const CudaDouble& cuda, const LaunchContext& context, const std::string& program,
                     const std::string& cwd) {
   std::vector<std::string> words;
@@ -59,7 +64,7 @@ Status check_python(const CudaDouble& cuda, const LaunchContext& context, const 
   Workload workload = context.plan.scenario.workload;
   workload.torchrun = program;  // or a script of a Python
   if (!is_script_of_python(program) ||
-      !speaks_of_torch({words.begin() + (is_python(program) ? 1 : 0), words.end()}, cwd))
+      !starts_torch({words.begin() + (is_python(program) ? 1 : 0), words.end()}, cwd))
     return Done{};
   const TorchrunProgram& found = torchrun_program(workload);
   return is_cuda_torch(found.libraries) ? check_torch(cuda, workload, found) : Status(Done{});

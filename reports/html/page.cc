@@ -54,13 +54,25 @@ std::string data_element(const std::string& id, const Json& json) {
   return fmt::format("<script type=\"application/json\" id=\"{}\">{}</script>\n", id, for_script(json));
 }
 
+Json without_stacks(Json run) {
+  if (const auto stacks = run.find("stacks"); stacks != run.end() && !stacks->empty()) {
+    run["notes"].push_back(
+        fmt::format("the stacks of {} ranks are left out: the page would be too large", stacks->size()));
+    *stacks = Json::array();
+  }
+  return run;
+}
+
 // The runs of the page. `most_calls` of each process; only the last `opened` runs have more than their row.
-std::string data_of(const std::vector<RunReport>& reports, uint64_t most_calls, size_t opened) {
+std::string data_of(const std::vector<RunReport>& reports, uint64_t most_calls, size_t opened, bool stacks) {
   Json rows = Json::array();
   std::string out;
   for (size_t i = 0; i < reports.size(); ++i) {
     const bool opens = i + opened >= reports.size();
-    if (opens) out += data_element(fmt::format("run-{}", i), run_data(reports[i], most_calls));
+    if (opens) {
+      Json run = run_data(reports[i], most_calls);
+      out += data_element(fmt::format("run-{}", i), stacks ? run : without_stacks(std::move(run)));
+    }
     if (reports.size() == 1) break;
     rows.push_back(index_row(reports[i]));
     rows.back()["opens"] = opens;
@@ -98,15 +110,20 @@ Result<std::string> page_of(const std::vector<RunReport>& reports, size_t larges
   for (const RunReport& report : reports)
     if (report.facts) runs.push_back(report.facts);
   const size_t frame = whole("").size();
+  const size_t fewest_opened = reports.size() == 1 ? 1 : 0;  // a page of one run shows it
   uint64_t budget = kMostCalls;
+  bool stacks = true;
   for (size_t opened = reports.size();;) {
     const uint64_t most = std::max(calls_of_each(runs, budget), kFewestCalls);
-    const std::string data = data_of(reports, most, opened);
-    if (frame + data.size() <= largest || (opened == 0 && most == kFewestCalls)) return whole(data);
+    const std::string data = data_of(reports, most, opened, stacks);
+    const bool least = opened == fewest_opened && most == kFewestCalls && !stacks;
+    if (frame + data.size() <= largest || least) return whole(data);
     if (most > kFewestCalls)
       budget /= 2;
-    else
+    else if (opened > fewest_opened)
       opened /= 2;
+    else
+      stacks = false;
   }
 }
 

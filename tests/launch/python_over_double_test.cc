@@ -53,7 +53,7 @@ class PythonOverDouble : public GuardianTest {
   std::string python_, train_;
 };
 
-TEST_F(PythonOverDouble, IsRefusedIfItsScriptSpeaksOfTorchAndTheLoaderWouldTakeNvidiasOwnLibrary) {
+TEST_F(PythonOverDouble, IsRefusedIfItsScriptImportsTorchAndTheLoaderWouldTakeNvidiasOwnLibrary) {
   EXPECT_THAT(refused({python_, train_}), HasSubstr("uninstall the packages nvidia-*"));
   EXPECT_THAT(refused({python_, "-c", "import torch"}), HasSubstr("and not the double of CUDA"));
 }
@@ -65,8 +65,12 @@ TEST_F(PythonOverDouble, AlsoAsACommandAndAsAScriptThatNamesIt) {
   EXPECT_THAT(refused({own}), HasSubstr("and not the double of CUDA"));
 }
 
-TEST_F(PythonOverDouble, AScriptThatDoesNotSpeakOfTorchMayUseCudaInAnotherWay) {
-  EXPECT_EQ(refused({python_, write("other-torch.py", "import ctypes\n")}), "") << "its name does not count";
+TEST_F(PythonOverDouble, AScriptThatDoesNotImportTorchMayUseCudaInAnotherWay) {
+  const std::string other = write("other-torch.py", "import ctypes  # not torch\nimport torchless\n");
+  EXPECT_EQ(refused({python_, other}), "") << "its name does not count";
+  EXPECT_EQ(refused({python_, other, "--out=/tmp/torch-runs", train_}), "")
+      << "what it is given does not count";
+  EXPECT_EQ(refused({python_, "-m", "torchless"}), "");
 }
 
 TEST_F(PythonOverDouble, RunsWithoutNvidiasLibrariesBesideIt) {

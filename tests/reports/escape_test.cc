@@ -24,10 +24,20 @@ TEST(Printable, ControlCharactersOfUnicodeAreReplaced) {
 TEST(InertText, HasNoCommandForACiServer) {
   EXPECT_EQ(inert_text("  ::error::x\n::set-env name=A::b"), "  ?::error::x\n?::set-env name=A::b");
   EXPECT_EQ(inert_text("a ##[error]b ##vso[task]c"), "a ##?[error]b ##?vso[task]c");
+  EXPECT_EQ(inert_text("###[error]b ####vso[task]c"), "###?[error]b ####?vso[task]c");
+  EXPECT_EQ(inert_text("\xc2\xa0\xe3\x80\x80::error::x"), "\xc2\xa0\xe3\x80\x80?::error::x");
   EXPECT_EQ(inert_text("std::vector # ## [x]\n"), "std::vector # ## [x]\n");
   EXPECT_EQ(inert_text("a\tb\r\n"), "a b?\n");
   EXPECT_EQ(inert_text(inert_text("::a")), "?::a");
   EXPECT_EQ(inert_text(""), "");
+}
+
+// A mask behind the escapes would take the escapes, or words of ours, for the value.
+TEST(Escape, SecretsAreMaskedBeforeTheTextIsEscaped) {
+  EXPECT_EQ(markdown_text("TOKEN_=hunter2"), "TOKEN\\_=\\*\\*\\*");
+  EXPECT_EQ(markdown_code("--api-keys=[abc, def] x"), "`--api-keys=*** x`");
+  EXPECT_EQ(markdown_block("API_KEY=x"), "```text\nAPI_KEY=***\n```\n");
+  EXPECT_EQ(xml_text("{\"token\": \"<x>\"}"), "{&quot;token&quot;: ***}");
 }
 
 TEST(Escape, Xml) {

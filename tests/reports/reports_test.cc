@@ -15,6 +15,20 @@ namespace {
 TEST_F(Reports, ConsoleTellsTheCulpritFirst) { expect_approved("console.txt", written("console", reports_)); }
 TEST_F(Reports, JsonTellsAllOfOneRun) { expect_approved("result.json", written("json", {reports_[0]})); }
 
+// The mask hides the word after an option with a secret name: not a word of ours, and none of the next run.
+TEST_F(Reports, AWordAfterASecretNameOfTheJobIsOurs) {
+  RunReport broken, after;
+  broken.scenario = "broken";
+  after.scenario = "after";
+  broken.judgement.summary = "error: the following arguments are required: --hf-token";
+  after.judgement.summary = "not judged";
+  for (const char* format : {"console", "junit", "markdown", "github-summary"}) {
+    const std::string both = written(format, {broken, after}), second = written(format, {after});
+    EXPECT_EQ(both.find("***"), std::string::npos) << both;
+    EXPECT_THAT(both, testing::HasSubstr("not judged")) << second;
+  }
+}
+
 TEST_F(Reports, OutcomesTellWhoNoticedAndHowItEnded) {
   const std::string table = written("outcomes", {reports_[0]});
   EXPECT_THAT(table, testing::HasSubstr("\n| kill | Gloo | not_linked | dead_rank: rank 2, proven"));

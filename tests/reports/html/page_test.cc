@@ -48,6 +48,17 @@ TEST_F(HtmlPage, DataOfAKilledRankIsApproved) {
   expect_approved("page.json", html::run_data(run.report, 1000).dump(1) + "\n");
 }
 
+TEST_F(HtmlPage, ARunThatIsTooLargeIsShownWithoutItsStacks) {
+  const MadeRun run = killed_run();
+  RankEvidence rank;
+  rank.threads = {{7, "main", 'S', "", "", {{"wait", "program", "0x1"}}, {}}};
+  run.facts->facts().evidence = {rank};
+  const Json shown = data(page({run.report}, 1000), "run-0");
+  EXPECT_EQ(shown["stacks"], Json::array());
+  EXPECT_THAT(shown["notes"].dump(), HasSubstr("the stacks of 1 ranks are left out"));
+  EXPECT_EQ(data(page({run.report}), "run-0")["stacks"].size(), 1u);
+}
+
 TEST_F(HtmlPage, RowsOfTheIndexAreApproved) {
   const MadeRun killed = killed_run(), again = killed_run();
   RunReport skipped;
