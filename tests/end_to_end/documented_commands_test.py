@@ -81,7 +81,8 @@ def main():
                     print(f"not run  {page}: {command}: it {reason}")
                     continue
                 done = run(command, folder, last_run)
-                last_run = (re.findall(r"^ *run +(\S+)$", done.stdout, re.MULTILINE) or [last_run])[-1]
+                kept = [run for run in re.findall(r"^ *run +(\S+)$", done.stdout, re.MULTILINE) if (folder / run / "plan.json").exists()]
+                last_run = (kept or [last_run])[-1]
                 if done.returncode not in ({1} if command == FINDS else USABLE):
                     failed += 1
                     print(f"FAILED   {page}: {command}: status {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
