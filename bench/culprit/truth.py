@@ -29,6 +29,7 @@ HOW_STARTED = {
 EXPLAINED = {
     "nccl-shm-stopped": "the rank was inside the call while it was stopped; others gave up and removed the segment",
     "stopped-is-left-behind": "the rank was inside the call while it was stopped; the others continued without it",
+    "nccl-two-ranks-one-gpu": "both ranks that share the GPU refuse it; who exits first is chance",
     "torch-nccl-stuck-cuda-call": "PyTorch's heartbeat monitor ended the rank while it waited for CUDA",
 }
 SHARED = ("shm_", "launcher_kill")
