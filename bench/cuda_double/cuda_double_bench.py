@@ -7,15 +7,18 @@ within one run and medians. It is never a test.
 """
 import itertools
 import os
+import pathlib
 import re
 import resource
-import socket
 import statistics
 import subprocess
 import sys
 import tempfile
 import threading
 import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from ras import ask_ras  # noqa: E402
 
 BUILD = os.path.abspath(sys.argv[1])
 PAGE = sys.argv[2] if len(sys.argv) > 2 else None
@@ -109,19 +112,6 @@ def gloo(ranks):
             command = [f"{BUILD}/bin/gloo_all_reduce", f"--store={folder}", f"--steps={steps}", "--count=128"]
             jobs.append(job(ranks, command, {}, folder)[1:])
     return tuple((many - few) / STEPS * 1e6 for few, many in zip(*jobs))
-
-
-def ask_ras():
-    """Returns what NCCL's RAS reports now; "" without an answer."""
-    try:
-        with socket.create_connection(("127.0.0.1", 28028), timeout=2) as ras:
-            ras.sendall(b"CLIENT PROTOCOL 2\nVERBOSE STATUS\n")
-            said = b""
-            while chunk := ras.recv(65536):
-                said += chunk
-            return said.decode(errors="replace")
-    except OSError:
-        return ""
 
 
 def finding_and_ras():

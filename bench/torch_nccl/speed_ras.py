@@ -1,22 +1,13 @@
-"""speed_ras: asks NCCL's RAS of a job on this host, as its client ncclras does."""
+"""speed_ras: when NCCL's RAS says that something is wrong with a job on this host."""
+import pathlib
 import re
-import socket
+import sys
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from ras import ask_ras  # noqa: E402
+
 WRONG = re.compile(r"MISMATCH|INCOMPLETE")
-
-
-def ask_ras():
-    """Returns what RAS reports now; "" without an answer."""
-    try:
-        with socket.create_connection(("127.0.0.1", 28028), timeout=2) as ras:
-            ras.sendall(b"CLIENT PROTOCOL 2\nVERBOSE STATUS\n")
-            said = b""
-            while chunk := ras.recv(65536):
-                said += chunk
-            return said.decode(errors="replace")
-    except OSError:
-        return ""
 
 
 def watch_ras(over, heard):
