@@ -2,8 +2,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
-#include <regex>
+#include <sstream>
 
 #include "harness/launch/launcher.h"
 #include "harness/launch/launchers/torchrun_program.h"
@@ -30,25 +29,44 @@ Status check_torchrun(const CudaDouble& cuda, const Workload& workload) {
   return check_torch(cuda, workload, program);
 }
 
+// Whether a line imports PyTorch: "import os, torch", "from torch.nn import Linear".
 bool imports_torch(const std::string& code) {
-  static const std::regex kImport(R"((^|\n|;)[ \t]*(import|from)[ \t]+torch\b)");
-  return std::regex_search(code, kImport);
+  std::istringstream lines(code);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string word;
+    words >> word;
+    const bool from = word == "from";
+    if (!from && word != "import") continue;
+    while (words >> word && word[0] != '#') {
+      const std::string module = word.substr(0, word.find_first_of(".,;"));
+      if (module == "torch") return true;
+      if (from) break;  // the names after it are no modules
+    }
+  }
+  return false;
 }
 
-std::string text_of(const std::filesystem::path& path) {
+// The first megabyte: a program that names no script may be given a file of data.
+std::string begin_of(const std::filesystem::path& path) {
+  std::string begin(1 << 20, '\0');
   std::ifstream in(path, std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(in), {});
+  in.read(begin.data(), static_cast<std::streamsize>(begin.size()));
+  begin.resize(static_cast<size_t>(in.gcount()));
+  return begin;
 }
 
-// Whether the words of a Python start a script, code or a module of PyTorch: the first word that is no option
-// decides, as for Python.
-bool starts_torch(const std::vector<std::string>& words, const std::string& cwd) {
-  for (size_t i = 0; i < words.size(); ++i) {
-    const std::string& word = words[i];
-    if (word == "-c") return i + 1 < words.size() && imports_torch(words[i + 1]);
-    if (word == "-m") return i + 1 < words.size() && (words[i + 1] + ".").starts_with("torch.");
-    if (!word.starts_with("-"))
-      return imports_torch(text_of(std::filesystem::path(cwd) / word));  // `word` alone, if it is absolute
+// Whether a Python with these arguments runs PyTorch. As in Python, -c, -m or the first argument that is no
+// option names the program.
+bool starts_torch(const std::vector<std::string>& arguments, const std::string& cwd) {
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& argument = arguments[i];
+    const std::string value = i + 1 < arguments.size() ? arguments[i + 1] : "";
+    if (argument == "-c") return imports_torch(value);
+    if (argument == "-m") return (value + ".").starts_with("torch.");
+    if (!argument.starts_with("-"))
+      return imports_torch(
+          begin_of(std::filesystem::path(cwd) / argument));  // cwd does not count if it is absolute
   }
   return false;
 }

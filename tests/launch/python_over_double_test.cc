@@ -69,7 +69,7 @@ TEST_F(PythonOverDouble, AScriptThatDoesNotImportTorchMayUseCudaInAnotherWay) {
   const std::string other = write("other-torch.py", "import ctypes  # not torch\nimport torchless\n");
   EXPECT_EQ(refused({python_, other}), "") << "its name does not count";
   EXPECT_EQ(refused({python_, other, "--out=/tmp/torch-runs", train_}), "")
-      << "what it is given does not count";
+      << "the arguments of the script do not count";
   EXPECT_EQ(refused({python_, "-m", "torchless"}), "");
 }
 
