@@ -58,15 +58,16 @@ ncclResult_t gather(void* state, int* ranks, int rank, int count, void* all, int
   ncclResult_t result = own_gather(state, ranks, rank, count, used.data(), sizeof(int));
   if (result != ncclSuccess) return result;
   const int most = *std::max_element(used.begin(), used.end());
-  if (most == 0) return ncclSuccess;
   const auto stride = static_cast<std::size_t>(most);
   std::vector<char> packed(static_cast<std::size_t>(count) * stride);
-  std::memcpy(packed.data() + static_cast<std::size_t>(rank) * stride, part(rank), stride);
-  result = own_gather(state, ranks, rank, count, packed.data(), most);
-  if (result != ncclSuccess) return result;
+  if (most > 0) {
+    std::memcpy(packed.data() + static_cast<std::size_t>(rank) * stride, part(rank), stride);
+    result = own_gather(state, ranks, rank, count, packed.data(), most);
+    if (result != ncclSuccess) return result;
+  }
   for (int i = 0; i < count; ++i) {
     if (i == rank) continue;
-    std::memcpy(part(i), packed.data() + static_cast<std::size_t>(i) * stride, stride);
+    std::copy_n(packed.data() + static_cast<std::size_t>(i) * stride, stride, part(i));
     make_zero(part(i) + most, part(i + 1));
   }
   return ncclSuccess;

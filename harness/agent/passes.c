@@ -30,17 +30,21 @@ static int is_in(uintptr_t address, uintptr_t task) {
 }
 
 /* The thread's own pass cannot end and begin again at the same address meanwhile. So a place that has it
- * before and after has its frames. */
+ * before and after has its frames. A pass frees its task before it leaves its place: another pass may have the
+ * same address then, and of two places that match neither is sure. */
 static uint64_t where_of(uintptr_t address) {
   if (RF_LOAD(&without_place)) return 0;
   const uint32_t most = RF_LOAD(&places);
+  uint64_t found = 0;
+  uint32_t matches = 0;
   for (uint32_t i = 0; i < most; ++i) {
     const uintptr_t task = RF_LOAD(&passes[i].task);
     if (task <= CLAIMED || !is_in(address, task)) continue;
-    const uint64_t where = RF_LOAD(&passes[i].where);
-    return RF_LOAD(&passes[i].task) == task ? where : 0;
+    found = RF_LOAD(&passes[i].where);
+    if (RF_LOAD(&passes[i].task) != task) return 0;
+    ++matches;
   }
-  return 0;
+  return matches == 1 ? found : 0;
 }
 
 uint64_t rf_frames_behind(int* own) {

@@ -212,8 +212,10 @@ static uint64_t write_stack(const char* first, const struct rf_python_stack* beh
   return RF_WHERE_OF_STACK(offset);
 }
 
+/* NULL: there is none. A coroutine library may have moved the memory that held the place. */
 static const struct rf_python_stack* kept_stack(uint64_t where) {
   const uint64_t offset = RF_STACK_OF_WHERE(where);
+  if (offset + sizeof(struct rf_python_stack) > used) return NULL;
   return (const struct rf_python_stack*)(const void*)(chunk[offset / RF_PYTHON_CHUNK] +
                                                       offset % RF_PYTHON_CHUNK);
 }
