@@ -79,7 +79,7 @@ def said_wrongly(name, result):
     wrong = []
     if name in hangs.TWINS:
         hung = [f for f in result["told"] if f["kind"] not in LATE or f["confidence"] == "proven"]
-        wrong += [f"a healthy job is told to be at fault: {f['kind']} {f['ranks']}: {f['text']}" for f in hung]
+        wrong += [f"a finding blames a healthy job: {f['kind']} {f['ranks']}: {f['text']}" for f in hung]
         if result["status"] != 0 or not all(text.startswith("none") for text in result["last"]):
             wrong.append(f"the job ended with status {result['status']} and {result['last']}")
         return wrong

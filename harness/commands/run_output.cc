@@ -96,8 +96,8 @@ RunReport tooth_report(const ScenarioOutcome& unit, const MutationRow& row) {
   return report;
 }
 
-// Reports each mutation check as a run that passes when the mutation is detected. A scenario whose checks did
-// not run is reported itself: it is no success. One that has none is left out.
+// Reports each mutation check as a run that passes when the mutation is detected. If the checks of a scenario
+// did not run, the scenario itself is reported, so it does not pass. A scenario without checks is left out.
 std::vector<RunReport> tooth_reports(const SessionResult& result) {
   std::vector<RunReport> out;
   for (const ScenarioOutcome& unit : result.units) {

@@ -83,7 +83,7 @@ class RunTrace {
     }
   }
 
-  // A rank waits at a gate until the fault is done, or until it is told to go on.
+  // One slice for each wait at a gate. It ends when the fault is done, or when rankfault releases the rank.
   void gates() {
     for (const GateEvent& gate : facts_.gates) {
       const int* pid = pid_of(gate.rank, gate.attempt);

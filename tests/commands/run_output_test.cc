@@ -52,7 +52,7 @@ TEST(RunOutput, AMistakeIsAnnotatedAtItsLine) {
       HasSubstr("::error file=my-scenarios/a.yaml,line=3,title=UNKNOWN%3A a::my-scenarios/a.yaml:3:2: "));
 }
 
-// What a job or a file wrote is no command for a terminal or a CI server.
+// A terminal and a CI server obey no text that a job or a file wrote.
 TEST(RunOutput, IsInert) {
   SessionResult result = with_teeth();
   result.units[0].teeth[0].why = "\x1b[2J\n::error::forged";

@@ -63,7 +63,7 @@ void expect_approved(const std::string& name, const std::string& text) {
 
 std::string written(const char* format, const std::vector<RunReport>& reports) {
   const Report* report = Catalog<Report>::instance().find(format);
-  if (!report) return "there is no format " + std::string(format);
+  if (!report) return "unknown format " + std::string(format);
   const Result<std::string> text = report->write(reports);
   return text ? *text : "refused: " + text.error().message;
 }

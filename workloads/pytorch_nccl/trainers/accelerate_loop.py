@@ -61,7 +61,7 @@ class Training:
     def epoch(self, epoch):
         self.train()
         if self.makes("raises", epoch):
-            raise ValueError("there is no such metric")
+            raise ValueError("unknown metric")
         if self.makes("gathers-alone", epoch):
             self.accelerator.gather(torch.zeros(1, device=self.accelerator.device))
         seen = 0 if self.makes("skips-evaluation", epoch) else self.evaluate()
