@@ -12,7 +12,6 @@
 Each hang of hangs.py runs over the double of CUDA until its ranks have written their dumps. Each healthy twin runs to its end. No
 finding may call a twin hung.
 """
-import argparse
 import concurrent.futures
 import datetime
 import json
@@ -20,9 +19,9 @@ import os
 import pathlib
 import sys
 import tempfile
-import time
 
 import hangs
+import kept
 import readings
 from one_run import Run, in_words, journal_of, logs_of, told
 from what_pytorch_does import ROOT, signs_in
@@ -99,51 +98,37 @@ def said_wrongly(name, result):
 
 
 def arguments():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("build")
-    parser.add_argument("--only", default="")
+    parser = kept.parser(__doc__, HERE / "agreement.json", ROOT / "docs/measurements/pytorch-agreement.md")
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--seconds", type=float, default=float("inf"))
-    parser.add_argument("--again", action="store_true")
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--keep", default="")
-    parser.add_argument("--results", default=str(HERE / "agreement.json"))
-    parser.add_argument("--page", default=str(ROOT / "docs/measurements/pytorch-agreement.md"))
     return parser.parse_args()
 
 
 def main():
+    from agreement_page import page_of  # noqa: PLC0415 # beside this file
     options = arguments()
+    options.again |= options.check
     build = os.path.abspath(options.build)
     if not os.path.exists(readings.python_of(build) or "/none"):
         print("./dev torch-nccl was not run")
         sys.exit(77)
-    kept = not options.check and os.path.exists(options.results)
-    results = json.loads(pathlib.Path(options.results).read_text()) if kept else {}
+    results, wrong = kept.Kept(options, page_of), []
     names = [name for name in [*hangs.HANGS, *hangs.TWINS] if not options.only or name in options.only.split(",")]
-    end, wrong = time.monotonic() + options.seconds, []
 
     def one(name):
-        return measured(build, name, options.keep) if time.monotonic() < end else (name, None)
+        return measured(build, name, options.keep) if results.is_due(name) else (name, None)
 
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        for name, result in pool.map(one, [n for n in names if options.again or n not in results]):
+        for name, result in pool.map(one, names):
             if not result:
                 continue
-            results[name] = result
             faults = said_wrongly(name, result)
             wrong += faults
             print(name, json.dumps(result), *faults, sep="\n    ", flush=True)
             if not options.check:
-                write(options, results)
+                results.add(name, result)
     sys.exit(bool(wrong))
-
-
-def write(options, results):
-    from agreement_page import page_of  # noqa: PLC0415 # beside this file
-    lines = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in results.items()]
-    pathlib.Path(options.results).write_text("{\n" + ",\n".join(lines) + "\n}\n")
-    pathlib.Path(options.page).write_text(page_of(results))
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ Runs jobs that other people's packages make (jobs.py) on PyTorch's nccl backend 
 at a time, under `rankfault watch`. It writes a table of the findings. It keeps each result, and goes on with the cases that it lacks. A
 job whose packages are not installed is left out. It is never a test.
 """
-import argparse
 import datetime
 import json
 import os
@@ -17,6 +16,7 @@ import tempfile
 import time
 
 import jobs
+import kept
 from jobs_page import page_of
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -82,31 +82,22 @@ def run_case(tool, job, bug):
 
 
 def main():
-    words = argparse.ArgumentParser(usage=__doc__)
-    words.add_argument("build")
-    words.add_argument("--results", default=str(HERE / "jobs.json"))
-    words.add_argument("--page", default=str(ROOT / "docs/measurements/pytorch-jobs.md"))
-    words.add_argument("--seconds", type=float, default=float("inf"))
-    words.add_argument("--only", default="")
-    words.add_argument("--again", action="store_true")
-    options = words.parse_args()
-    results = json.loads(pathlib.Path(options.results).read_text()) if os.path.exists(options.results) else {}
+    options = kept.parser(__doc__, HERE / "jobs.json", ROOT / "docs/measurements/pytorch-jobs.md").parse_args()
+    results = kept.Kept(options, page_of)
     python = (pathlib.Path(options.build) / "lib/cuda_double/torch/python").read_text().strip()
-    installed, end = versions(python), time.monotonic() + options.seconds
+    installed = versions(python)
     os.environ["PATH"] = f"{os.path.dirname(python)}:{os.environ['PATH']}"
     for job, bug in jobs.CASES:
         name = f"{job} | {bug}"
-        if options.only not in name or (name in results and not options.again) or time.monotonic() > end:
+        if options.only not in name or not results.is_due(name):
             continue
         if missing := [package for package in jobs.JOBS[job]["packages"] if package not in installed]:
             print(f"{name}: no {', '.join(missing)} (./dev torch-nccl --with-trainers)")
             continue
         used = {package: installed[package] for package in ["torch", *jobs.JOBS[job]["packages"]]}
-        results[name] = {**run_case(f"{os.path.abspath(options.build)}/bin/rankfault", job, bug), "versions": used}
-        print(name, json.dumps(results[name]), flush=True)
-        lines = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in results.items()]
-        pathlib.Path(options.results).write_text("{\n" + ",\n".join(lines) + "\n}\n")
-        pathlib.Path(options.page).write_text(page_of(results))
+        result = {**run_case(f"{os.path.abspath(options.build)}/bin/rankfault", job, bug), "versions": used}
+        print(name, json.dumps(result), flush=True)
+        results.add(name, result)
 
 
 if __name__ == "__main__":

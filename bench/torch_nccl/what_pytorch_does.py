@@ -4,7 +4,6 @@
 Runs one fault under one setting of PyTorch's nccl backend after the other (cells.py), over the double of CUDA, and writes a table of
 what PyTorch did. It keeps each result, and goes on with the cells that it lacks. It is never a test.
 """
-import argparse
 import datetime
 import json
 import os
@@ -16,6 +15,7 @@ import tempfile
 import time
 
 import cells
+import kept
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -130,26 +130,15 @@ def run_cell(tool, cell):
 
 
 def main():
-    words = argparse.ArgumentParser(usage=__doc__)
-    words.add_argument("build")
-    words.add_argument("--results", default=str(HERE / "results.json"))
-    words.add_argument("--page", default=str(ROOT / "docs/what-pytorch-does.md"))
-    words.add_argument("--seconds", type=float, default=float("inf"))
-    words.add_argument("--only", default="")
-    words.add_argument("--again", action="store_true")
-    options = words.parse_args()
     from page import page_of  # noqa: PLC0415 # beside this file
-    results = json.loads(pathlib.Path(options.results).read_text()) if os.path.exists(options.results) else {}
-    end = time.monotonic() + options.seconds
+    options = kept.parser(__doc__, HERE / "results.json", ROOT / "docs/what-pytorch-does.md").parse_args()
+    results = kept.Kept(options, page_of)
     for cell in cells.CELLS:
         name = " | ".join(cell)
-        if options.only not in name or (name in results and not options.again) or time.monotonic() > end:
-            continue
-        results[name] = run_cell(f"{os.path.abspath(options.build)}/bin/rankfault", cell)
-        print(name, json.dumps(results[name]), flush=True)
-        lines = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in results.items()]
-        pathlib.Path(options.results).write_text("{\n" + ",\n".join(lines) + "\n}\n")
-        pathlib.Path(options.page).write_text(page_of(results))
+        if options.only in name and results.is_due(name):
+            result = run_cell(f"{os.path.abspath(options.build)}/bin/rankfault", cell)
+            print(name, json.dumps(result), flush=True)
+            results.add(name, result)
 
 
 if __name__ == "__main__":
