@@ -98,6 +98,9 @@ struct Findings {
   bool strict_known = false;
   // If every rank ended with 0: the calls that have no recorded end. Their threads jumped out of them.
   std::vector<ClaimedCall> left_by_jumps = {};
+  // True if the look had only the newest calls and leaves out what they infer. A finding that it lacks may
+  // still hold.
+  bool proven_only = false;
   // True if the only finding is `cannot_say`: the record has nothing that a diagnosis could use.
   bool cannot_say() const { return all.size() == 1 && all[0].kind == "cannot_say"; }
   bool nothing_wrong() const { return all.size() == 1 && all[0].kind == "none"; }
@@ -126,8 +129,8 @@ Timeline canonical(Timeline);
 
 // Collects findings over the looks of a run. A proven finding stays; if it blames no rank, the last look may
 // name the rank. An inferred finding is replaced when it becomes proven. It is withdrawn when the last look
-// no longer has it, or when a look has the exit of its rank instead. A proven deadlock is handled if, at the
-// last look, its ranks have jumped out of all its calls.
+// no longer has it, or when a whole look has the exit of its rank instead. A proven deadlock is handled if,
+// at the last look, its ranks have jumped out of all its calls.
 class FindingsLog {
  public:
   // Returns the new and the changed findings. The caller writes them to the journal, after the look that they

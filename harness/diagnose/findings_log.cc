@@ -103,7 +103,7 @@ void handle_those_that_were_left(std::vector<Finding>& news, const std::vector<F
 // A process that fails may free its communicators before it ends. What an earlier look inferred of it then,
 // or while others waited for it, is over once it has exited.
 bool has_exited_instead(const Finding& kept, const Findings& look) {
-  return std::any_of(look.all.begin(), look.all.end(), [&](const Finding& f) {
+  return !look.proven_only && std::any_of(look.all.begin(), look.all.end(), [&](const Finding& f) {
     return f.kind == "exited_rank" && f.attempt == kept.attempt && f.ranks == kept.ranks;
   });
 }

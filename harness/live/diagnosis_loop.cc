@@ -23,6 +23,7 @@ constexpr Duration kPause = 100ms;    // ticks come every few milliseconds
 // More calls may refute what a few calls infer.
 void leave_out_guesses(Findings& quick) {
   std::erase_if(quick.all, [](const Finding& f) { return f.confidence != Confidence::kProven; });
+  quick.proven_only = true;
 }
 
 }  // namespace

@@ -324,6 +324,16 @@ TEST(FindingsLog, AnExitReplacesAtOnceWhatWasInferredOfItsRank) {
   EXPECT_EQ(log.result().all[0].kind, "exited_rank");
 }
 
+// A look at the newest calls alone leaves out what it infers: what it lacks is not refuted.
+TEST(FindingsLog, ALookWithoutInferredFindingsWithdrawsNone) {
+  FindingsLog log;
+  log.add({{of("stuck_outside", {1}, 10)}}, false);
+  Findings quick{{of("exited_rank", {1}, 20)}};
+  quick.proven_only = true;
+  EXPECT_EQ(log.add(quick, false).size(), 1u);
+  EXPECT_EQ(log.result().all.size(), 2u);
+}
+
 TEST(FindingsLog, AnExitLeavesWhatItDoesNotExplain) {
   FindingsLog log;
   Finding proven = of("missing_call", {1}, 10);

@@ -187,5 +187,18 @@ TEST(MissingCall, IsNotTheFreeThatAnotherRankHasLeft) {
     }
 }
 
+// Two of six ranks have left the free, two are in it. Those that left it came too, so the two that ended without
+// it are the smaller side.
+TEST(MissingCall, CountsThoseThatLeftTheFreeAsCome) {
+  TimelineBuilder job(6, RF_LIB_MPI);
+  job.comm("copy", {0, 1, 2, 3, 4, 5}).everyone(barrier()).everyone(on(all_reduce(), "copy"));
+  for (const int r : {4, 5}) job.finalized(r).exits(r, 0);
+  for (const int r : {0, 1}) job.does(r, on(op(RF_OP_COMM_FREE), "copy")).destroys(r, "copy");
+  for (const int r : {2, 3}) job.blocked(r, on(op(RF_OP_COMM_FREE), "copy"));
+  const Findings found = diagnose(job.wait(500ms).build());
+  EXPECT_EQ(all_kinds(found), "missing_call");
+  EXPECT_EQ(found.all.front().ranks, (std::vector<int>{4, 5})) << to_json(found).dump(1);
+}
+
 }  // namespace
 }  // namespace rankfault::testing

@@ -72,6 +72,21 @@ INSTANTIATE_TEST_SUITE_P(Stuck, FrJob,
 
 TEST(FrJobs, ARankWithoutADumpIsNamedWhenEverybodyElseCame) { expect_named(broken(Broken::kNoDump, {13})); }
 
+// A call that is left out below the recorder is complete on that rank alone. The dumps cannot tell it from
+// stuck devices of all the others.
+TEST(FrJobs, TheOnlyRankThatCompletedACallMayHaveLeftItOut) {
+  for (const bool most : {true, false}) {
+    SyntheticJob job = broken(Broken::kDeviceStuck, most ? std::vector{0, 2} : std::vector{1});
+    job.tensor = job.pipeline = 1;
+    job.data = 3;
+    const Findings found = findings_in(job);
+    EXPECT_EQ(found.all.front().ranks, job.culprits) << to_json(found).dump(1);
+    EXPECT_EQ(found.all.front().text.find("; or rank 1, the only one that completed") != std::string::npos,
+              most)
+        << found.all.front().text;
+  }
+}
+
 TEST(FrJobs, ACallOfAnotherSizeIsAMismatch) {
   const Findings found = findings_in(broken(Broken::kOtherSize, {13}));
   const Finding& f = found.all.front();

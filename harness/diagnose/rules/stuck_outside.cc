@@ -31,6 +31,15 @@ std::string reason(const RanksBehind& late) {
   }
 }
 
+// If fewer ranks completed the work than have it unfinished, they may not have taken part in it: a call that
+// is left out below a recorder looks like this.
+std::string other_reading(const RanksBehind& late) {
+  if (late.completed_it.empty() || late.completed_it.size() >= late.device_stuck.size()) return "";
+  return fmt::format("; or {}, the only {} that completed them, did not take part in them",
+                     ranks_text({late.completed_it.begin(), late.completed_it.end()}),
+                     late.completed_it.size() == 1 ? "one" : "ones");
+}
+
 // Uses the stream data of a recorder inside the processes. It does not show what else a process did.
 std::optional<Finding> of_streams(const JobView& job) {
   const RanksBehind late = ranks_behind(job);
@@ -57,6 +66,7 @@ std::optional<Finding> of_streams(const JobView& job) {
     f.text += fmt::format(
         "; operations of {} that other ranks completed stay unfinished there, so the device is stuck",
         ranks_text({late.device_stuck.begin(), late.device_stuck.end()}));
+  f.text += other_reading(late);
   f.evidence.emplace_back("the records have no time; if the job still ran, these ranks were only behind");
   return f;
 }

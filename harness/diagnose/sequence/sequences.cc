@@ -275,7 +275,8 @@ bool did_not_come(const CommGroup& group, uint64_t first, Divergence& d) {
     }
     over = over && finished(m, group);
   }
-  std::erase_if(absent, [&](const Member* m) { return freed_what_others_free(*m, d.seq, came); });
+  const size_t freed =
+      std::erase_if(absent, [&](const Member* m) { return freed_what_others_free(*m, d.seq, came); });
   if (came.empty() || absent.empty() || !(waits || over)) return false;
   const bool in_order =
       std::any_of(absent.begin(), absent.end(), [&](const Member* m) { return left_in_order(*m, group); });
@@ -283,7 +284,7 @@ bool did_not_come(const CommGroup& group, uint64_t first, Divergence& d) {
       std::any_of(absent.begin(), absent.end(), [](const Member* m) { return exited_with_error(*m); });
   d.minority = std::move(absent);
   d.majority = std::move(came);
-  d.tie = d.minority.size() + undecided >= d.majority.size();
+  d.tie = d.minority.size() + undecided >= d.majority.size() + freed;
   if (is_lone_root(d.majority, d.seq)) {
     std::swap(d.minority, d.majority);  // sides as in a difference: the root is alone
     d.lone_root = true;

@@ -53,10 +53,17 @@ class Finder {
     if (!unread_is_awaited_) take(Why::kCircle, first_missed(), true);
     for (const auto& [rank, awaited] : not_completed_)
       if (found.ranks.count(rank)) found.device_stuck.insert(rank);
+    if (!found.device_stuck.empty()) note_who_completed(found);
     return found;
   }
 
  private:
+  void note_who_completed(RanksBehind& found) const {
+    const Awaited& work = not_completed_.at(*found.device_stuck.begin());
+    for (const Member& m : work.group->members)
+      if (m.comm && m.comm->completed >= work.call->seq) found.completed_it.insert(m.world_rank);
+  }
+
   // A collective takes precedence over a message; else the earlier call.
   static std::pair<bool, Instant> order(const Call& c) { return {is_message(c.op()), c.entered}; }
   static void add(RanksBehind& found, int rank, const Awaited& awaited) {

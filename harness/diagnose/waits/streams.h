@@ -23,6 +23,7 @@ struct RanksBehind {
   } why = Why::kNobody;
   std::set<int> ranks;               // world ranks; of a circle: those whose work was missed first
   std::set<int> device_stuck;        // of these, the ranks with pending work that others have completed
+  std::set<int> completed_it;        // the ranks that completed the first such work
   const CommGroup* group = nullptr;  // of the first work that ranks wait for
   const Call* call = nullptr;        // of a waiter
 };
