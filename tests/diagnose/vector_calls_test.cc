@@ -103,6 +103,27 @@ TEST(VectorCalls, SharesOfAnotherTypeAreAMismatch) {
     }
 }
 
+// A rank that takes another type than it sends also differs from the others. Its own arguments show that it
+// is the one; the comparison of two ranks could not.
+TEST(VectorCalls, ARankThatTakesAnotherTypeThanItSendsIsNamedOnce) {
+  for (const bool unequal : {true, false}) {
+    TimelineBuilder job(2, RF_LIB_MPI);
+    job.everyone(barrier());
+    for (const int r : {1, 0}) {
+      CallSpec spec = vector_call(RF_OP_ALL_TO_ALL, 0, 4);
+      spec.dtype = RF_DTYPE_INT32;
+      spec.flags = r == 1 && unequal ? RF_CALL_UNEQUAL : 0;
+      spec.tag = taken(r == 1 ? RF_DTYPE_FLOAT32 : RF_DTYPE_INT32);
+      job.does(r, spec);
+    }
+    const Findings found = diagnose(job.build());
+    ASSERT_EQ(all_kinds(found), "call_mismatch");
+    EXPECT_EQ(found.all[0].field, unequal ? "receive" : "dtype");
+    EXPECT_EQ(found.all[0].ranks, unequal ? std::vector<int>{1} : std::vector<int>{}) << found.all[0].text;
+    EXPECT_EQ(found.all[0].text.find("received as float32 and as int32") != std::string::npos, !unequal);
+  }
+}
+
 // Another width moves other bytes by design; an empty share has no type; bytes carry any type.
 TEST(VectorCalls, SharesThatMoveTheSameAreNone) {
   for (const Share other : {Share{RF_DTYPE_INT64, 2}, Share{RF_DTYPE_FLOAT32, 0}, Share{RF_DTYPE_BYTE, 16},
