@@ -50,7 +50,7 @@ def wait_for_finding(tool, path):
                 since, count = time.monotonic(), len(found)
         proven = any(f["confidence"] == "proven" for f in found) if count else False
         if count and time.monotonic() - since > STAYS_S["proven" if proven else "inferred"]:
-            tool.send_signal(signal.SIGINT)
+            tool.send_signal(signal.SIGTERM)  # a background shell starts jobs with SIGINT ignored
             break
     tool.wait()
 
@@ -67,7 +67,7 @@ def run_case(build, folder, case):
             wait_for_finding(tool, f"{run}/journal.ndjson")
         finally:
             if tool.poll() is None:
-                tool.send_signal(signal.SIGINT)
+                tool.send_signal(signal.SIGTERM)
                 tool.wait()
     with open(f"{run}/result.json", encoding="utf-8") as file:
         return outcome(run, json.load(file))
