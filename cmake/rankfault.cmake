@@ -1,5 +1,6 @@
 # rankfault.cmake: warnings, stages, tests and dependencies for the CMakeLists.txt of every folder.
 
+set(RANKFAULT_TREE lib/rankfault) # the folder of an installation that holds what the tool itself needs
 find_package(Threads REQUIRED)
 find_package(spdlog REQUIRED)
 find_package(fmt REQUIRED)
@@ -9,6 +10,7 @@ find_package(CLI11 REQUIRED)
 find_package(Boost REQUIRED)
 find_package(GTest REQUIRED)
 find_package(ZLIB REQUIRED)
+find_library(RANKFAULT_TINFO NAMES tinfo ncursesw ncurses REQUIRED)
 foreach(header elfutils/libdwfl.h gelf.h)
   find_path(RANKFAULT_HAVE_${header} ${header})
   if(NOT RANKFAULT_HAVE_${header})

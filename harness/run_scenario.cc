@@ -95,7 +95,7 @@ Result<FinishedRun> run_scenario(const Plan& plan, const RunOptions& options) {
                         look_options(plan.scenario.workload, options.watch, taker));
     end = run_attempts(plan, *files, run, options,
                        {run.guardian, *run.observer, injector, doorbell, promptness, run.journal, ends, looks,
-                        run.host, options.watch ? nullptr : &run.undo},
+                        run.host, options.watch ? nullptr : &run.undo, options.view},
                        taker, launcher_of(plan));
     injector.finish();
   }

@@ -65,7 +65,7 @@ std::string inside(const RunReport& report) {
     return fmt::format("      <skipped message=\"{}\"/>\n", attribute(report.skipped));
   return fmt::format("      <{0} type=\"{1}\" message=\"{2}\">{3}</{0}>\n",
                      outcome == Outcome::kFailure ? "failure" : "error", to_text(report.judgement.verdict),
-                     attribute(report.judgement.summary), xml_text(console_text({report}, false)));
+                     attribute(report.judgement.summary), xml_text(console_text({report}, {})));
 }
 
 std::string place_attributes(const RunReport& report) {

@@ -27,7 +27,7 @@ const char* state_word(CallStatus status) {
 // With the place in the order of the communicator, where the library has one.
 std::string call_words(const RecordedCall& call, const CommView* comm, const RunFacts& facts) {
   std::string text = op_text(call.op());
-  if (comm) text += " on " + comm_name(comm, facts);
+  if (comm) text += " on " + comm_name(comm, facts.timeline.world_size);
   return call.seq() ? text + fmt::format(", call {}", call.seq()) : text;
 }
 
@@ -63,10 +63,10 @@ bool same_but_for_ranks(const RankRow& a, const RankRow& b) {
 
 }  // namespace
 
-std::string comm_name(const CommView* comm, const RunFacts& facts) {
+std::string comm_name(const CommView* comm, int world_size) {
   if (!comm) return "";
   if (!comm->name.empty()) return comm->name;
-  const bool is_world = comm->size > 0 && static_cast<int>(comm->size) == facts.timeline.world_size;
+  const bool is_world = comm->size > 0 && static_cast<int>(comm->size) == world_size;
   return is_world ? "world" : fmt::format("size {}", comm->size);
 }
 

@@ -35,6 +35,7 @@ struct RunReport {                  // one finished run of one scenario (or a sk
   std::vector<std::string> lost;  // what the live run could not keep because the disk refused it
   std::string cuda_double;        // the version of NCCL over the double of CUDA; "" it was not run over it
   int exit_code = 0;
+  bool is_kept = true;            // false: the command that made the run removes its directory at its end
   SourcePos where;                // of the mistake that kept it from running
   std::string began;              // in UTC: "2026-11-27T21:33:11"; "" not known
   std::optional<double> seconds;  // how long a command took for it, with the reference run that it started;

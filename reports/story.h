@@ -38,6 +38,6 @@ struct RankRow {
 std::vector<RankRow> rank_rows(const RunFacts&);
 
 // A communicator for people: its name, else "world" or its size; "" null.
-std::string comm_name(const CommView*, const RunFacts&);
+std::string comm_name(const CommView*, int world_size);
 
 }  // namespace rankfault

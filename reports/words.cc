@@ -9,7 +9,6 @@
 #include "harness/base/mask.h"
 #include "harness/base/printable.h"
 #include "harness/base/rank_words.h"
-#include "harness/evidence/calls.h"
 
 namespace rankfault {
 
@@ -125,6 +124,19 @@ std::string findings_text(const Findings& findings) { return text_of(folded(find
 
 std::string findings_summary(const Findings& findings) { return text_of(folded(findings), Detail::kSides); }
 
+std::string first_cause_text(const Findings& findings) {
+  constexpr size_t kSides = 4;
+  std::vector<Finding> all = folded(findings);
+  if (all.empty()) return "";
+  const size_t sides = all[0].sides.size();
+  if (sides > kSides) all[0].sides.resize(kSides);
+  std::string out = text_of({all[0]}, Detail::kSides);
+  if (sides > kSides) out += fmt::format("          and {} more\n", sides - kSides);
+  if (all.size() > 1)
+    out += fmt::format("   then   {} more finding{}\n", all.size() - 1, all.size() > 2 ? "s" : "");
+  return out;
+}
+
 std::string unsafe_text(const Findings& findings) {
   std::string out;
   for (const Finding& f : findings.unsafe) {
@@ -160,16 +172,6 @@ std::vector<std::string> losses_of(const RunFacts& facts) {
   std::vector<std::string> texts;
   for (const auto& lost : lines_of<events::History>(facts.journal)) texts.push_back(losses_text(*lost.event));
   return texts;
-}
-
-std::string evidence_text(const std::vector<RankEvidence>& evidence) {
-  std::string out;
-  for (const RankEvidence& rank : evidence) {
-    out += fmt::format("  rank {:<3} process {}\n", rank.rank, rank.pid);
-    for (const std::string& line : short_evidence(rank)) out += fmt::format("          {}\n", line);
-  }
-  for (const std::string& note : notes_of(evidence)) out += fmt::format("  note    {}\n", note);
-  return inert_text(out);
 }
 
 std::string python_notes(const RunFacts& facts) {

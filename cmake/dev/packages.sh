@@ -9,7 +9,7 @@ NEEDED_PACKAGES=(
   "libboost-dev:Boost.Process, starts the guardian" "libspdlog-dev:writes the log" "libfmt-dev:formats texts"
   "libdw-dev:source lines and stacks" "libelf-dev:symbols"
   "libyaml-cpp-dev:reads scenarios" "nlohmann-json3-dev:journal and results" "libcli11-dev:command line"
-  "zlib1g-dev:unpacks Flight Recorder dumps" "libgtest-dev:tests" "libgmock-dev:tests" "python3:test scripts"
+  "libncurses-dev:the live table on a terminal" "zlib1g-dev:unpacks Flight Recorder dumps" "libgtest-dev:tests" "libgmock-dev:tests" "python3:test scripts"
 )
 # Each of these adds a part. The build leaves out the parts of missing packages.
 PART_PACKAGES=(

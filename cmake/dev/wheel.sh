@@ -44,7 +44,8 @@ pack_wheel() {
   # The subshell removes the folder also when a command fails.
   (
     trap 'rm -rf "$stage"' EXIT
-    cmake --install "$1" --component rankfault --strip --prefix "$stage/root" >/dev/null
+    cmake --install "$1" --component rankfault --strip --prefix "$stage/prefix" >/dev/null
+    mv "$stage/prefix/lib/rankfault" "$stage/root"
     copy_licences "$stage/root/bin/rankfault" "$stage/root/licenses"
     if is_foreign "$stage/root/bin/rankfault"; then
       foreign=(_PYTHON_HOST_PLATFORM=linux-aarch64 AUDITWHEEL_LD_LIBRARY_PATH="$SYSROOT_LIBRARIES")

@@ -10,6 +10,7 @@
 
 #include "harness/commands/launcher_options.h"
 #include "harness/launch/launcher.h"
+#include "harness/scenario/one_line.h"
 
 namespace rankfault {
 namespace {
@@ -109,6 +110,20 @@ Result<Workload> workload_of(const Words& command, int ranks) {
   out.ranks = std::max(ranks, 1);  // a command has at least one; its ranks tell how many there are
   out.command = command;
   return out;
+}
+
+Result<Scenario> watched_scenario(const Words& command, int ranks, const std::string& wall) {
+  const Result<Workload> workload = workload_of(command, ranks);
+  if (!workload) return workload.error();
+  Result<Scenario> scenario =
+      scenario_from_command_line(workload->ranks, "", {}, {"blamed: {kind: none}"}, workload->command, wall);
+  if (!scenario) return scenario.error();
+  scenario->name = "watch";
+  scenario->workload.launcher = workload->launcher;
+  scenario->workload.mpirun = workload->mpirun;
+  scenario->workload.torchrun = workload->torchrun;
+  scenario->workload.launcher_args = workload->launcher_args;
+  return scenario;
 }
 
 }  // namespace rankfault

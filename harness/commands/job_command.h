@@ -17,4 +17,9 @@ constexpr int kRanksNotGiven = 0;
 // once, and the program starts its ranks itself. Errors are the user's.
 Result<Workload> workload_of(const std::vector<std::string>& command, int ranks);
 
+// The scenario that `run` would make of such a command, without faults. It expects that the diagnosis finds
+// nothing. `wall`: its limit, as a duration.
+Result<Scenario> watched_scenario(const std::vector<std::string>& command, int ranks,
+                                  const std::string& wall);
+
 }  // namespace rankfault

@@ -1,8 +1,6 @@
 // rankfault judge: judges a finished run again, from its directory (or a copy of it) alone.
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <cstdlib>
 #include <memory>
 
 #include "harness/commands/command.h"
@@ -22,7 +20,7 @@ int judge_one(const std::string& run_dir, bool json) {
   if (json)
     fmt::print("{}\n", result_json(run->report).dump(2, ' ', false, Json::error_handler_t::replace));
   else
-    fmt::print("{}", console_text({run->report}, ::isatty(STDOUT_FILENO) && !std::getenv("NO_COLOR")));
+    fmt::print("{}", console_text({run->report}, {.colour = colour_on_output()}));
   if (!run->report.cleanup.empty()) return kExitCleanupIncomplete;
   return exit_of_verdict(run->report.judgement);
 }

@@ -10,6 +10,7 @@
 #include "harness/commands/catalogue_text.h"
 #include "harness/commands/command.h"
 #include "harness/commands/commands_page.h"
+#include "harness/commands/completions.h"
 #include "harness/commands/events_page.h"
 #include "harness/commands/faults_page.h"
 #include "harness/commands/findings_page.h"
@@ -20,7 +21,7 @@ namespace rankfault {
 namespace {
 
 struct Options {
-  std::string what;
+  std::string what, shell;
   bool markdown = false, json = false;
 };
 
@@ -33,14 +34,28 @@ const std::map<std::string, std::string (*)()> kPages{{"faults", faults_page},
                                                       {"events", events_page},
                                                       {"keys", keys_text}};
 
+int print_completions(const std::string& shell) {
+  if (std::find(shells().begin(), shells().end(), shell) == shells().end()) {
+    fmt::print(stderr, "name a shell: rankfault list completions {}\n", fmt::join(shells(), "|"));
+    return kExitUsage;
+  }
+  fmt::print("{}", completions_for(shell));
+  return kExitPass;
+}
+
 int list(const Options& options) {
+  if (options.what == "completions") return print_completions(options.shell);
+  if (options.what == "man") {
+    fmt::print("{}", manual_page());
+    return kExitPass;
+  }
   if (options.what == "schema") {
     fmt::print("{}\n", scenario_schema().dump(2));
     return kExitPass;
   }
   const auto& names = catalogue_names();
   if (std::find(names.begin(), names.end(), options.what) == names.end()) {
-    fmt::print(stderr, "unknown list \"{}\"{}; the lists are {} and schema\n", options.what,
+    fmt::print(stderr, "unknown list \"{}\"{}; the lists are {}, schema, completions and man\n", options.what,
                did_you_mean(options.what, names), fmt::join(names, ", "));
     return kExitUsage;
   }
@@ -60,17 +75,20 @@ int list(const Options& options) {
 const Registration<CliCommand> kRegistration{{
     "list",
     "List faults, oracles, findings, keys, points, launchers, commands, events or formats, or print the "
-    "schema",
+    "schema, completions for a shell or the manual page",
     "  rankfault list faults\n"
     "  rankfault list oracles --markdown\n"
-    "  rankfault list schema > scenario.v1.schema.json",
+    "  rankfault list schema > scenario.v1.schema.json\n"
+    "  rankfault list completions bash > ~/.local/share/bash-completion/completions/rankfault\n"
+    "  rankfault list man | man -l -",
     [](CLI::App& app) {
       auto options = std::make_shared<Options>();
       app.add_option(
              "what", options->what,
              "faults, oracles, findings, keys (of a scenario), points, launchers, commands, events (of the "
-             "journal), formats (of reports) or schema")
+             "journal), formats (of reports), schema, completions or man")
           ->required();
+      app.add_option("shell", options->shell, "for completions: bash, fish or zsh");
       app.add_flag("--markdown", options->markdown, "print Markdown, as in the docs");
       app.add_flag("--json", options->json, "print JSON, with the parameters");
       return [options] { return list(*options); };

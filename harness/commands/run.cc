@@ -1,6 +1,5 @@
 // rankfault run: runs scenarios from files, or one from the command line, and prints their verdicts.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <fstream>
@@ -10,6 +9,7 @@
 #include "harness/commands/command.h"
 #include "harness/commands/github_output.h"
 #include "harness/commands/interrupt.h"
+#include "harness/commands/live_table.h"
 #include "harness/commands/run_arguments.h"
 #include "harness/commands/run_ladder.h"
 #include "harness/commands/run_output.h"
@@ -25,7 +25,7 @@ struct Options {
   WhatToRun what;
   std::string filter, runs, run_dir, junit, keep = "all";
   int jobs = 1;
-  bool teeth = false, json = false, no_agent = false, github = false;
+  bool teeth = false, json = false, no_agent = false, github = false, verbose = false;
 };
 
 Status write_junit(const std::string& path, const SessionResult& result) {
@@ -162,17 +162,29 @@ int run_all(const Options& in) {
   if (!in.junit.empty() && !std::ofstream(in.junit, std::ios::app))
     return end_without_report(errno_error("write " + in.junit));
   options.interrupted = catch_interrupts();
-  const bool colour = ::isatty(STDOUT_FILENO) && !std::getenv("NO_COLOR");
+  ConsoleStyle style{.colour = colour_on_output()};
+  if (!in.verbose) style.screen = screen_of_output();
+  RankDisplay display(!in.json && in.jobs == 1);
   if (!in.json) {
-    options.progress = [](const std::string& line) { fmt::print(stderr, "{}\n", line); };
+    options.progress = [&](const std::string& line) {
+      display.erase();
+      fmt::print(stderr, "{}\n", line);
+    };
     options.finished = [&](const ScenarioOutcome& unit) {
+      display.erase();
       if (in.teeth && scenarios->size() > 1 && !unit.report.skipped.empty()) return;  // the totals count them
-      fmt::print("{}", unit_text(unit, colour));
+      fmt::print("{}", unit_text(unit, style));
       std::fflush(stdout);
     };
   }
   if (in.what.is_ladder()) return climb(in, *scenarios, options);
-  const Result<SessionResult> result = run_session(*scenarios, run_scenario, options);
+  const RunFunction run = [&](const Plan& plan, RunOptions with) {
+    display.set_limit(plan.scenario.workload.limits.wall);
+    if (in.jobs == 1) with.view = display.view();
+    return run_scenario(plan, with);
+  };
+  const Result<SessionResult> result = run_session(*scenarios, run, options);
+  display.erase();
   if (!result) return end_with(in, result.error());
   if (in.json) {
     const Result<std::string> text = report_text("json", *result);
@@ -213,6 +225,8 @@ const Registration<CliCommand> kRun{{
       app.add_option("--junit", options->junit, "write JUnit XML to this file");
       app.add_flag("--github", options->github,
                    "for GitHub Actions: print annotations, and append a summary to $GITHUB_STEP_SUMMARY");
+      app.add_flag("-v,--verbose", options->verbose,
+                   "print all details, also what does not fit on one screen");
       app.add_flag_callback(
           "--no-realtime", [] { ::setenv("RANKFAULT_NO_REALTIME", "1", 1); },
           "do not use real-time priority, even where it is allowed");

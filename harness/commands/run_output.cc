@@ -31,7 +31,7 @@ std::string tooth_text(const MutationRow& row, bool colour) {
   if (!row.also_failed.empty())
     behind += fmt::format("  also failed: {}\n", fmt::join(row.also_failed, ", "));
   return (notice.empty() ? "" : notice + "\n") +
-         (colour ? fmt::format("\x1b[1;{}m{}\x1b[0m", row.bites ? 32 : 31, word) : word) + inert_text(behind);
+         painted(word, row.bites ? Shade::kGood : Shade::kBad, colour) + inert_text(behind);
 }
 
 bool has_teeth(const SessionResult& result) {
@@ -115,13 +115,13 @@ std::vector<RunReport> run_reports(const SessionResult& result) {
 
 }  // namespace
 
-std::string unit_text(const ScenarioOutcome& unit, bool colour) {
+std::string unit_text(const ScenarioOutcome& unit, const ConsoleStyle& style) {
   if (unit.error)
     return inert_text(
         masked_text(fmt::format("ERROR  {}\n  {}\n", scenario_title(unit.report), unit.error->to_string())));
-  if (unit.teeth.empty()) return console_text({unit.report}, colour);
+  if (unit.teeth.empty()) return console_text({unit.report}, style);
   std::string out;
-  for (const MutationRow& row : unit.teeth) out += tooth_text(row, colour);
+  for (const MutationRow& row : unit.teeth) out += tooth_text(row, style.colour);
   return masked_text(out);
 }
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <fstream>
 #include <map>
 #include <memory>
 #include <tuple>
@@ -14,8 +15,9 @@
 #include "harness/commands/command.h"
 #include "harness/commands/interrupt.h"
 #include "harness/commands/job_command.h"
+#include "harness/commands/live_table.h"
 #include "harness/run_scenario.h"
-#include "harness/scenario/one_line.h"
+#include "reports/rank_table.h"
 #include "reports/words.h"
 
 namespace rankfault {
@@ -28,6 +30,7 @@ struct Options {
   int ranks = kRanksNotGiven;
   bool ranks_given = false;
   std::string after, hung_after, run_dir, runs, cuda, nccl;
+  std::string on_hang = "report";
   bool end_on_finding = false, unsafe_is_an_error = false, json = false, verbose = false, quiet = false;
 };
 
@@ -47,16 +50,13 @@ Status choose_cuda(const Options& options, Workload& workload) {
   return workload.cuda_double ? Status(Done{}) : usage_error("--nccl needs --cuda double");
 }
 
-// The plan that `run` would make, without faults. It expects that the diagnosis finds nothing.
 Result<Plan> plan_of(const Options& options) {
+  if (options.on_hang != "report" && options.on_hang != "dump" && options.on_hang != "kill")
+    return usage_error(fmt::format("--on-hang must be report, dump or kill, not \"{}\"", options.on_hang));
   if (options.ranks_given && options.ranks < 1)
     return usage_error(fmt::format("--ranks must be at least 1, not {}", options.ranks));
-  const Result<Workload> workload = workload_of(options.words, options.ranks);
-  if (!workload) return workload.error();
-  Result<Scenario> scenario = scenario_from_command_line(workload->ranks, "", {}, {"blamed: {kind: none}"},
-                                                         workload->command, kNeverEnded);
+  Result<Scenario> scenario = watched_scenario(options.words, options.ranks, kNeverEnded);
   if (!scenario) return scenario.error();
-  scenario->name = "watch";
   for (const auto& [option, text, limit] :
        {std::tuple("--after", &options.after, &scenario->workload.limits.slow_after),
         std::tuple("--hung-after", &options.hung_after, &scenario->workload.limits.hung_after)}) {
@@ -69,18 +69,15 @@ Result<Plan> plan_of(const Options& options) {
   if (!options.hung_after.empty() &&
       scenario->workload.limits.slow_after > scenario->workload.limits.hung_after)
     return usage_error("--after must not be longer than --hung-after");
-  scenario->workload.launcher = workload->launcher;
-  scenario->workload.mpirun = workload->mpirun;
-  scenario->workload.torchrun = workload->torchrun;
-  scenario->workload.launcher_args = workload->launcher_args;
   if (const Status chosen = choose_cuda(options, scenario->workload); !chosen) return chosen.error();
-  if (scenario->workload.cuda_double && workload->launcher == LauncherKind::kTorchrun &&
+  if (scenario->workload.cuda_double && scenario->workload.launcher == LauncherKind::kTorchrun &&
       options.words[0] == "torchrun")
     scenario->workload.torchrun = "";  // that of the double, which has a PyTorch with CUDA
   return make_plan(*scenario, {});
 }
 
-void tell(const std::string& text) {
+void tell(RankDisplay& display, const std::string& text) {
+  display.erase();
   fmt::print("{}", inert_text(masked_text(text)));
   std::fflush(stdout);
 }
@@ -88,37 +85,56 @@ void tell(const std::string& text) {
 // Prints each finding once: when it is made, when it becomes proven, and when it is withdrawn.
 class News {
  public:
+  explicit News(RankDisplay& display) : display_(display) {}
   void tell_of(const std::vector<Finding>& news) {
     for (const Finding& f : news) {
       const auto [at, is_new] = told_.try_emplace(Key(f.attempt, f.kind, f.ranks, f.comm_id), f.confidence);
       const bool proven_now = !is_new && at->second != f.confidence && f.confidence == Confidence::kProven;
       at->second = f.confidence;
       if (f.withdrawn) {
-        tell(fmt::format("  withdrawn {}\n          {}\n", finding_line(f), f.withdrawn_because));
+        tell(display_, fmt::format("  withdrawn {}\n          {}\n", finding_line(f), f.withdrawn_because));
         told_.erase(at);
       } else if (proven_now) {
-        tell(fmt::format("  now     {}\n          {}\n", finding_line(f), f.text));
+        tell(display_, fmt::format("  now     {}\n          {}\n", finding_line(f), f.text));
       } else if (is_new) {
-        tell(findings_text({{f}}));
+        tell(display_, findings_text({{f}}));
       }
     }
   }
 
  private:
   using Key = std::tuple<int, std::string, std::vector<int>, uint64_t>;
+  RankDisplay& display_;
   std::map<Key, Confidence> told_;
 };
 
+// Writes what is known of the hang to RUN/hang-N.txt. Returns a line for the user.
+std::string write_hang(const Hang& hang, int number) {
+  const std::string path = fmt::format("{}/hang-{}.txt", hang.run_dir, number);
+  std::ofstream out(path, std::ios::trunc);
+  out << masked_text(findings_text({hang.findings}) +
+                     inert_text(rank_table(rank_places(hang.timeline, hang.timeline.look), 0, SIZE_MAX)) +
+                     evidence_text(hang.evidence))
+      << std::flush;
+  return out ? fmt::format("  dumped  {}\n", path) : fmt::format("  lost    {}: the disk refused it\n", path);
+}
+
 // Findings are printed as they come. The stacks of the ranks are long: `newest` keeps them for the end.
-WatchOptions watch_options(const Options& options, std::vector<RankEvidence>& newest) {
+WatchOptions watch_options(const Options& options, std::vector<RankEvidence>& newest, RankDisplay& display) {
   WatchOptions watch;
-  watch.end_on_finding = options.end_on_finding;
+  watch.end_on_finding = options.end_on_finding || options.on_hang == "kill";
   watch.verbose = options.verbose;
+  if (options.on_hang == "dump")
+    watch.hangs = [&display, dumps = std::make_shared<int>(0)](const Hang& hang) {
+      tell(display, write_hang(hang, ++*dumps));
+    };
   if (options.json || options.quiet) return watch;
-  watch.found = [told = std::make_shared<News>()](const std::vector<Finding>& news) { told->tell_of(news); };
-  watch.evidence = [&newest, now = options.verbose](const std::vector<RankEvidence>& evidence) {
+  watch.found = [told = std::make_shared<News>(display)](const std::vector<Finding>& news) {
+    told->tell_of(news);
+  };
+  watch.evidence = [&, now = options.verbose](const std::vector<RankEvidence>& evidence) {
     if (now)
-      tell(evidence_text(evidence));
+      tell(display, evidence_text(evidence));
     else
       newest = evidence;
   };
@@ -153,19 +169,28 @@ std::string not_known_to_be_safe(const Findings& findings, const Options& option
   return "  unsafe  not known: the record does not show what another run of this program may do\n";
 }
 
-void print_end(const FinishedRun& run, const std::vector<RankEvidence>& stacks, const Options& options) {
+void print_end(const FinishedRun& run, const std::vector<RankEvidence>& stacks, const Options& options,
+               RankDisplay& display) {
+  const auto tell = [&](const std::string& text) { rankfault::tell(display, text); };
   const std::string status = job_status(*run.facts);
   if (const std::string notice = notice_line(run.report); !notice.empty()) tell(notice + "\n");
-  if (!stacks.empty()) tell("  stacks  of the ranks, while the job hung:\n" + evidence_text(stacks));
-  tell(fmt::format("{}\n{}", status.empty() ? "rankfault ended the job" : "the job ended: " + status,
-                   no_rank_text(*run.facts) +
-                       (options.quiet ? findings_text : findings_summary)(run.facts->findings) +
-                       unsafe_text(run.facts->findings) + remarks_text(run.facts->findings) +
-                       not_known_to_be_safe(run.facts->findings, options)));
+  const Findings& findings = run.facts->findings;
+  const std::string stacks_of = "  stacks  of the ranks, while the job hung:\n";
+  std::vector<TextPart> parts;
+  if (!stacks.empty())
+    parts.push_back({stacks_of + evidence_text(stacks), stacks_of + evidence_summary(stacks), 0});
+  parts.push_back({(status.empty() ? "rankfault ended the job" : "the job ended: " + status) + "\n" +
+                   no_rank_text(*run.facts)});
+  parts.push_back(
+      {(options.quiet ? findings_text : findings_summary)(findings), first_cause_text(findings), 1});
+  parts.push_back({unsafe_text(findings) + remarks_text(findings) + not_known_to_be_safe(findings, options)});
+  const FittedText end = fit_on(options.verbose ? std::nullopt : screen_of_output(), parts);
+  tell(end.text);
   for (const std::string& what : run.report.lost) tell(fmt::format("  lost    {}\n", what));
   if (!run.report.cleanup.empty()) tell(fmt::format("  left    {}\n", run.report.cleanup));
   for (const std::string& lost : losses_of(*run.facts)) tell(fmt::format("  kept    {}\n", lost));
   tell(python_notes(*run.facts) + left_behind_text(run.facts->left_behind));
+  if (end.shortened) tell(fmt::format("  more    rankfault report {}\n", run.facts->run_dir));
   tell(fmt::format("  logs    {0}/logs\n  run     {0}\n", run.facts->run_dir));
 }
 
@@ -174,18 +199,24 @@ int watch_job(const Options& options) {
   if (!plan) return fail(plan.error());
   if (!options.runs.empty()) ::setenv("RANKFAULT_RUNS", options.runs.c_str(), 1);
   std::vector<RankEvidence> stacks;
-  const WatchOptions watch = watch_options(options, stacks);
+  RankDisplay display(!options.json && !options.quiet);
+  const WatchOptions watch = watch_options(options, stacks, display);
   RunOptions with;
+  with.view = display.view();
   with.run_dir = options.run_dir;
   with.watch = &watch;
   with.interrupted = catch_interrupts();
-  with.progress = [](const std::string& line) { fmt::print(stderr, "{}\n", line); };
+  with.progress = [&](const std::string& line) {
+    display.erase();
+    fmt::print(stderr, "{}\n", line);
+  };
   const Result<FinishedRun> run = run_scenario(*plan, with);
+  display.erase();
   if (!run) return fail(run.error());
   if (options.json)
     fmt::print("{}\n", result_json(run->report).dump(2, ' ', false, Json::error_handler_t::replace));
   else
-    print_end(*run, stacks, options);
+    print_end(*run, stacks, options, display);
   return *with.interrupted ? 128 + *with.interrupted : exit_code(*run, options);
 }
 
@@ -223,6 +254,9 @@ const Registration<CliCommand> kWatch{{
           "--end-on-finding", options->end_on_finding,
           "end the job when it cannot continue: proven, or inferred as stuck_outside, wedged, order_deadlock "
           "or init_stall");
+      app.add_option("--on-hang", options->on_hang,
+                     "what to do when the job hangs: report it (the default), dump what every rank does to "
+                     "RUN/hang-N.txt, too, or kill the job (as --end-on-finding)");
       app.add_flag(
           "--unsafe-is-an-error", options->unsafe_is_an_error,
           "exit 1 also when the job finished only because MPI buffered a message or let a rank leave a "

@@ -114,6 +114,7 @@ Result<AttemptEnd> AttemptLoop::run_to_end(const std::function<bool()>& decided,
     }
     if (launcher_hangs(now)) return AttemptEnd::kOver;
     parts_.looks.tick(now);
+    show_ranks(now);
     if (now >= wall_end_) return AttemptEnd::kWall;
     if (now >= next_decided_) {
       if (decided()) return AttemptEnd::kDecided;
@@ -312,6 +313,15 @@ void AttemptLoop::journal_process(const ProcessId& id) {
 void AttemptLoop::save_around_faults() {
   const uint64_t fired = parts_.injector.firings();
   if (std::exchange(fired_, fired) != fired) parts_.observer.save_around_now();
+}
+
+void AttemptLoop::show_ranks(Instant now) {
+  const RankView* view = parts_.view;
+  if (!view) return;
+  const bool asked = view->asked && view->asked->exchange(0) != 0;
+  if (!asked && (view->every == Duration::zero() || now < next_view_)) return;
+  next_view_ = now + view->every;
+  view->show(parts_.observer.look(true, 1), asked);
 }
 
 void AttemptLoop::take_ends() {

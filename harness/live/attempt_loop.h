@@ -16,6 +16,7 @@
 #include "harness/live/exit_collector.h"
 #include "harness/live/host_objects.h"
 #include "harness/live/promptness.h"
+#include "harness/live/rank_view.h"
 #include "harness/live/starvation.h"
 #include "harness/observe/observer.h"
 
@@ -34,7 +35,8 @@ struct LiveParts {  // run_scenario owns them; all outlive the loop
   ExitCollector& ends;
   DiagnosisLoop& looks;
   HostObjects& host;
-  UndoList* undo;  // null in a watched job, from which the tool removes nothing
+  UndoList* undo;                  // null in a watched job, from which the tool removes nothing
+  const RankView* view = nullptr;  // null: nobody follows the ranks
 };
 
 class AttemptLoop {
@@ -75,6 +77,7 @@ class AttemptLoop {
   Status guardian_events();
   void scan();
   void save_around_faults();
+  void show_ranks(Instant now);
   void take_ends();
   void journal_process(const ProcessId&);
   void journal_bystanders();
@@ -87,7 +90,7 @@ class AttemptLoop {
   Starvation starvation_;
   int attempt_, newest_, world_size_;
   Instant wall_end_;
-  Instant next_scan_, next_decided_, next_guardian_look_;
+  Instant next_scan_, next_decided_, next_guardian_look_, next_view_;
   uint64_t fired_ = 0;                   // number of faults that fired so far
   std::map<uint32_t, Started> started_;  // by tag
   std::vector<uint32_t> late_;           // tags of the items that are not started yet

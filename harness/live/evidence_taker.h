@@ -28,6 +28,7 @@ class EvidenceTaker {
   // the findings it is taken for. Blocks for at most about half a second a rank, longer with Python. The
   // first evidence of rank N goes to evidence/rank-N.json, the k-th to evidence/rank-N.k.json.
   const std::vector<RankEvidence>& take(const Timeline&, const std::vector<Finding>& news);
+  const RunDir& run() const { return run_; }
 
  private:
   // Two findings are the same trouble when these are equal.

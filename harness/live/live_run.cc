@@ -4,6 +4,7 @@
 
 #include "harness/live/room.h"
 #include "harness/plan/external_act.h"
+#include "harness/run_dir/origin.h"
 
 namespace rankfault {
 namespace {
@@ -18,6 +19,8 @@ Result<LiveRun> open_in(RunDir& dir, const Plan& plan, bool recorded) {
     return room.error();
   if (const Status written = dir.write_secret_json("plan.json", to_json(plan)); !written)
     return written.error();
+  const Origin origin = origin_of(plan.scenario.workload.command, plan.scenario.file);
+  if (const Status written = dir.write_json("origin.json", to_json(origin)); !written) return written.error();
   RunLog log(dir.file("tool.log"));
   for (const std::string& note : plan.notes) tool_log(LogLevel::kInfo, "plan: {}", note);
   Result<Journal> journal = Journal::create(dir.file("journal.ndjson"));

@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 
+#include "harness/live/rank_view.h"
 #include "harness/live/watch_options.h"
 
 namespace rankfault {
@@ -16,6 +17,7 @@ struct RunOptions {
   std::function<void(const std::string&)> progress;  // one plain line each
   const std::atomic<int>* interrupted = nullptr;     // signal number after the user asked to stop
   const WatchOptions* watch = nullptr;               // null: a scenario
+  const RankView* view = nullptr;                    // null: nobody follows the ranks
 };
 
 }  // namespace rankfault

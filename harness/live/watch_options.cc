@@ -4,8 +4,6 @@
 #include <iterator>
 
 namespace rankfault {
-namespace {}  // namespace
-
 bool cannot_go_on(const Findings& findings) {
   return std::any_of(findings.all.begin(), findings.all.end(), says_it_hangs);
 }
@@ -31,9 +29,11 @@ LookOptions look_options(const Workload& workload, const WatchOptions* watch, Ev
     if (told.empty()) return;
     if (watch->found) watch->found(told);
     if (timeline.job_over || told.front().withdrawn) return;
-    if (!taker.wants(timeline, told)) return;
-    const std::vector<RankEvidence>& evidence = taker.take(timeline, told);
+    std::vector<RankEvidence> evidence;
+    if (taker.wants(timeline, told)) evidence = taker.take(timeline, told);
     if (watch->evidence && !evidence.empty()) watch->evidence(evidence);
+    if (watch->hangs && std::any_of(told.begin(), told.end(), says_it_hangs))
+      watch->hangs({taker.run().path(), timeline, told, evidence});
   };
   return out;
 }

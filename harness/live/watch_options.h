@@ -10,6 +10,13 @@
 
 namespace rankfault {
 
+struct Hang {
+  const std::string& run_dir;
+  const Timeline& timeline;
+  const std::vector<Finding>& findings;       // those that are new
+  const std::vector<RankEvidence>& evidence;  // empty: none was taken
+};
+
 // A job without a scenario: the tool leaves it alone, without a time limit, and reports findings while it
 // runs.
 struct WatchOptions {
@@ -18,6 +25,8 @@ struct WatchOptions {
   std::function<void(const std::vector<Finding>&)> found;          // findings that are new or changed,
                                                                    // including withdrawn ones
   std::function<void(const std::vector<RankEvidence>&)> evidence;  // of all ranks
+  // Called after those two when a new finding says that the job hangs; may be empty.
+  std::function<void(const Hang&)> hangs;
 };
 
 // How a run is looked at; null `WatchOptions`: the run of a scenario, which reports nothing before its end.

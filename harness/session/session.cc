@@ -34,16 +34,19 @@ void forget(std::string& run_dir) {
   run_dir.clear();
 }
 
-// Removes the run directories of this command that the user did not ask to keep.
+// Whether the user asked to keep its run directories.
+bool stays(const ScenarioOutcome& unit, Keep keep) {
+  if (keep != Keep::kFailed) return keep == Keep::kAll;
+  const bool bites =
+      std::all_of(unit.teeth.begin(), unit.teeth.end(), [](const MutationRow& r) { return r.bites; });
+  return unit.error || !unit.report.cleanup.empty() ||
+         !(unit.teeth.empty() ? unit.report.judgement.as_it_must_be : bites);
+}
+
+// Runs of one command share references, so all are removed at its end.
 void drop_runs(std::vector<ScenarioOutcome>& units, Keep keep) {
-  if (keep == Keep::kAll) return;
-  std::vector<std::string> keep_these;
   for (ScenarioOutcome& unit : units) {
-    const bool bites =
-        std::all_of(unit.teeth.begin(), unit.teeth.end(), [](const MutationRow& r) { return r.bites; });
-    const bool good = !unit.error && unit.report.cleanup.empty() &&
-                      (unit.teeth.empty() ? unit.report.judgement.as_it_must_be : bites);
-    if (keep == Keep::kFailed && !good) continue;
+    if (stays(unit, keep)) continue;
     if (unit.facts) forget(unit.facts->run_dir);
     for (std::string& extra_run_dirs : unit.extra_run_dirs) forget(extra_run_dirs);
   }
@@ -90,6 +93,7 @@ Result<SessionResult> run_session(const std::vector<Scenario>& scenarios, const 
   const auto keep = [&](size_t i, ScenarioOutcome unit) {
     out.units[i] = std::move(unit);
     out.units[i].report.exit_code = exit_code_of(out.units[i], options.by_verdict);
+    out.units[i].report.is_kept = stays(out.units[i], options.keep);
     done[i] = true;
     if (options.finished) options.finished(out.units[i]);
   };

@@ -132,7 +132,7 @@ Json CallTracer::args_of(const CallHistory& history, const RecordedCall& call) {
   const ProcessView& process = history.process();
   Json args = {{"op", op_text(call.op())}, {"library", call.traits().name}, {"call", call.number()}};
   const CommView* comm = process.comm(call.comm());
-  if (comm) args["communicator"] = writer_.safe(comm_name(comm, facts_));
+  if (comm) args["communicator"] = writer_.safe(comm_name(comm, facts_.timeline.world_size));
   if (const std::string* path = history.path_of(call))
     args["path"] = writer_.safe(*path);
   else if (call.seq())

@@ -58,8 +58,8 @@ TEST(RunOutput, IsInert) {
   result.units[0].teeth[0].why = "\x1b[2J\n::error::forged";
   result.units[1].error->message = "\x1b[2J\n::error::forged";
   for (const ScenarioOutcome& one : result.units) {
-    EXPECT_THAT(unit_text(one, false), Not(HasSubstr("\x1b")));
-    EXPECT_THAT(unit_text(one, false), Not(HasSubstr("\n::error")));
+    EXPECT_THAT(unit_text(one, {}), Not(HasSubstr("\x1b")));
+    EXPECT_THAT(unit_text(one, {}), Not(HasSubstr("\n::error")));
   }
 }
 

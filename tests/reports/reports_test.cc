@@ -74,8 +74,8 @@ TEST_F(Reports, TheOutcomesPageHasTheGeneratorsForm) {
 }
 
 TEST_F(Reports, ColourIsForTerminalsOnly) {
-  EXPECT_THAT(console_text(reports_, true), testing::HasSubstr("\x1b["));
-  EXPECT_THAT(console_text(reports_, false), testing::Not(testing::HasSubstr("\x1b[")));
+  EXPECT_THAT(console_text(reports_, {.colour = true}), testing::HasSubstr("\x1b["));
+  EXPECT_THAT(console_text(reports_, {}), testing::Not(testing::HasSubstr("\x1b[")));
 }
 
 Finding effect(int rank, const std::string& told) {

@@ -1,0 +1,42 @@
+# rankfault_add_scenario(FILE... [PREFIX text] [LABELS label...] [TIMEOUT seconds] [ARGS word...] [MUTATIONS])
+#
+# Adds each scenario file as a ctest test named PREFIX (rankfault/) and the file's name. The test passes when the outcome
+# of the scenario is right, and is skipped when the scenario needs something that the machine lacks (status 77). It takes
+# as many processors as the scenario has ranks. MUTATIONS also adds PREFIXname/mutations, which runs the mutation checks.
+# ARGS are options of `rankfault run`.
+function(rankfault_add_scenario)
+  cmake_parse_arguments(ARG "MUTATIONS" "PREFIX;TIMEOUT" "LABELS;ARGS" ${ARGN})
+  if(NOT DEFINED ARG_PREFIX)
+    set(ARG_PREFIX rankfault/)
+  endif()
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 300)
+  endif()
+  if(NOT ARG_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "rankfault_add_scenario: name a scenario file")
+  endif()
+  foreach(file ${ARG_UNPARSED_ARGUMENTS})
+    get_filename_component(path ${file} ABSOLUTE)
+    if(NOT EXISTS ${path} OR IS_DIRECTORY ${path})
+      message(FATAL_ERROR "rankfault_add_scenario: ${file} is not a file")
+    endif()
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${path})
+    get_filename_component(name ${path} NAME_WLE)
+    file(STRINGS ${path} ranks REGEX "^ +ranks: *[0-9]+|[{, ]ranks: *[0-9]+" LIMIT_COUNT 1)
+    string(REGEX MATCH "ranks: *([0-9]+)" found "${ranks}")
+    set(processors 1)
+    if(found)
+      set(processors ${CMAKE_MATCH_1})
+    endif()
+    set(run $<TARGET_FILE:rankfault::rankfault> run ${path} --runs ${CMAKE_CURRENT_BINARY_DIR}/rankfault-runs
+            --keep failed ${ARG_ARGS})
+    set(tests ${ARG_PREFIX}${name})
+    add_test(NAME ${ARG_PREFIX}${name} COMMAND ${run})
+    if(ARG_MUTATIONS)
+      add_test(NAME ${ARG_PREFIX}${name}/mutations COMMAND ${run} --teeth)
+      list(APPEND tests ${ARG_PREFIX}${name}/mutations)
+    endif()
+    set_tests_properties(${tests} PROPERTIES SKIP_RETURN_CODE 77 PROCESSORS ${processors} TIMEOUT ${ARG_TIMEOUT}
+                         LABELS "rankfault;${ARG_LABELS}")
+  endforeach()
+endfunction()

@@ -1,0 +1,14 @@
+// first_scenario: the text of a first scenario file for a job, from one fault-free run that was recorded.
+#pragma once
+
+#include <string>
+
+#include "harness/base/result.h"
+#include "harness/facts/run_facts.h"
+
+namespace rankfault {
+
+// A mistake of the user if the run recorded no collective call: there is no call at which a fault could act.
+Result<std::string> first_scenario(const RunFacts&, const std::string& name, double seconds);
+
+}  // namespace rankfault

@@ -1,0 +1,87 @@
+#include "harness/commands/live_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <csignal>
+
+#include "harness/base/printable.h"
+#include "harness/commands/terminal.h"
+#include "reports/one_screen.h"
+#include "reports/rank_table.h"
+
+namespace rankfault {
+namespace {
+
+std::atomic<int> g_status_asked{0};
+static_assert(std::atomic<int>::is_always_lock_free);
+
+std::atomic<int>* catch_status_signal() {
+  struct sigaction action {};
+  action.sa_handler = [](int) { g_status_asked = 1; };
+  action.sa_flags = SA_RESTART;
+  ::sigaction(SIGUSR1, &action, nullptr);
+  return &g_status_asked;
+}
+
+}  // namespace
+
+std::unique_ptr<LiveTable> LiveTable::make() {
+  if (!prepare_terminal()) return nullptr;
+  return std::unique_ptr<LiveTable>(new LiveTable);
+}
+
+LiveTable::~LiveTable() { erase(); }
+
+void LiveTable::draw(const Timeline& timeline, std::optional<Duration> limit) {
+  const TerminalSize size = terminal_size();
+  const size_t rows = size.rows > 6 ? size.rows / 2 : 2;
+  const std::vector<RankPlace> places = rank_places(timeline, timeline.look);
+  const std::string text =
+      inert_text(progress_line(timeline.world_size, timeline.look - timeline.begin, limit, size.columns) +
+                 "\n" + rank_table(places, size.columns, rows));
+  erase();
+  std::fputs(text.c_str(), stderr);
+  std::fflush(stderr);
+  drawn_ = rows_of(text, size.columns);
+}
+
+void LiveTable::erase() {
+  if (drawn_ != 0) clear_rows_above(drawn_);
+  drawn_ = 0;
+}
+
+std::string progress_line(int ranks, Duration runs_for, std::optional<Duration> limit, size_t columns) {
+  const std::string who =
+      fmt::format("{} rank{} for {:.0f} s", ranks, ranks == 1 ? "" : "s", runs_for / 1.0s);
+  if (!limit || *limit <= Duration::zero()) return who;
+  const Duration left = std::max(Duration::zero(), *limit - runs_for);
+  const std::string behind = fmt::format("] the limit ends the job in {:.0f} s", left / 1.0s);
+  const size_t taken = who.size() + behind.size() + 2;
+  const size_t width = std::min<size_t>(columns > taken ? columns - taken : 0, 30);
+  if (width < 5) return who;
+  const double share =
+      std::min(1.0, static_cast<double>(runs_for.count()) / static_cast<double>(limit->count()));
+  const auto full = static_cast<size_t>(share * static_cast<double>(width));
+  return who + " [" + std::string(full, '=') + std::string(width - full, ' ') + behind;
+}
+
+RankDisplay::RankDisplay(bool drawn) : table_(drawn ? LiveTable::make() : nullptr) {
+  constexpr Duration kDrawEvery = 500ms;
+  view_.every = table_ ? kDrawEvery : Duration::zero();
+  view_.asked = catch_status_signal();
+  view_.show = [this](const Timeline& timeline, bool asked) {
+    if (asked) {
+      erase();
+      fmt::print(stderr, "{}\n{}", progress_line(timeline.world_size, timeline.look - timeline.begin, {}, 80),
+                 inert_text(rank_table(rank_places(timeline, timeline.look), 0, SIZE_MAX)));
+    }
+    if (table_) table_->draw(timeline, limit_);
+  };
+}
+
+void RankDisplay::erase() {
+  if (table_) table_->erase();
+}
+
+}  // namespace rankfault
