@@ -65,10 +65,6 @@ bool is_same_place(const RankPlace& a, const RankPlace& b) {
   return a.step == b.step && a.state == b.state && a.call == b.call;
 }
 
-std::string seconds_text(Duration since) {
-  return since < Duration::zero() ? "" : fmt::format("{:.1f} s", since / 1.0s);
-}
-
 // Cuts after so many characters; a character may have several bytes.
 std::string cut(const std::string& line, size_t columns) {
   size_t width = 0;
@@ -80,6 +76,10 @@ std::string cut(const std::string& line, size_t columns) {
 }
 
 }  // namespace
+
+std::string seconds_text(Duration time) {
+  return time < Duration::zero() ? "" : fmt::format("{:.1f} s", static_cast<double>(time.count()) / 1e9);
+}
 
 std::vector<RankPlace> rank_places(const Timeline& timeline, Instant now) {
   std::vector<RankPlace> places;
@@ -107,7 +107,7 @@ std::string rank_table(const std::vector<RankPlace>& places, size_t columns, siz
   for (const RankPlace& place : places) wide = std::max(wide, ranks_text(place.ranks).size());
   wide = std::min<size_t>(wide, 20);
   std::string out = cut(fmt::format("{:<{}}  {:>5}  {:<11}  {:>9}  {}", "ranks", wide, "step", "state", "for",
-                                    "call; outside: the last one"),
+                                    "call (the last one, if outside)"),
                         columns) +
                     "\n";
   for (size_t i = 0; i < places.size() && i < rows; ++i) {

@@ -17,6 +17,9 @@ struct RankPlace {
   std::string call;   // "all_reduce on world, call 98, train.py:12"; outside: the last one
 };
 
+// "8.2 s"; "" for a negative time.
+std::string seconds_text(Duration);
+
 // Reads the states of the lanes alone: a Timeline without histories is enough. `now` is on its clock.
 std::vector<RankPlace> rank_places(const Timeline&, Instant now);
 

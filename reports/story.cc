@@ -77,6 +77,12 @@ std::string story_of(const RunReport& report) {
   return cause && !cause->text.empty() ? cause->text : report.judgement.summary;
 }
 
+std::string job_status(const RunFacts& facts) {
+  std::string status;
+  for (const auto& attempt : lines_of<events::AttemptEnd>(facts.journal)) status = attempt->status;
+  return facts.teardown_reason.empty() || facts.teardown_reason == "over" ? status : "";
+}
+
 const ExpectationResult* deciding_result(const RunReport& report) {
   const ExpectationResult* worst = nullptr;
   for (const ExpectationResult& result : report.judgement.expectations)

@@ -16,6 +16,9 @@ const Finding* first_cause(const RunReport&);
 // The text of the first cause; without one, the judgement's own summary.
 std::string story_of(const RunReport&);
 
+// The status with which the last attempt of the job ended: "exit 0", "SIGKILL". "": rankfault ended the job.
+std::string job_status(const RunFacts&);
+
 // The result that decided the verdict; null: no expectation was judged.
 const ExpectationResult* deciding_result(const RunReport&);
 

@@ -11,6 +11,7 @@
 // time.
 #pragma once
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -60,8 +61,8 @@ inline int exit_status_of(const std::vector<std::string>& words, const std::stri
   argv.push_back(nullptr);
   const pid_t pid = ::fork();
   if (pid == 0) {
-    if (::freopen(output.c_str(), "w", stdout) && ::dup2(STDOUT_FILENO, STDERR_FILENO) >= 0)
-      ::execvp(argv[0], argv.data());
+    const int out = ::open(output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
+    if (out >= 0 && ::dup2(out, 1) >= 0 && ::dup2(out, 2) >= 0) ::execvp(argv[0], argv.data());
     ::_exit(127);
   }
   int status = 0;
@@ -71,7 +72,8 @@ inline int exit_status_of(const std::vector<std::string>& words, const std::stri
 
 }  // namespace detail
 
-// Runs the scenario file; `options` are more words for `rankfault run`.
+// Runs the scenario file once; `options` are more words for `rankfault run` (not --teeth, --jobs or several
+// sizes).
 inline Run run_scenario(const std::string& file, const std::vector<std::string>& options = {}) {
   const char* tool = ::getenv("RANKFAULT");
   const char* tmp = ::getenv("TMPDIR");
@@ -115,7 +117,7 @@ inline ::testing::Matcher<const Run&> Blames(const std::string& kind, const std:
 // The expectation with this id has this verdict: "pass", "fail" or "unknown".
 MATCHER_P2(Expectation, id, verdict, std::string("expectation ") + id + " has the verdict " + verdict) {
   *result_listener << arg;
-  if (!arg.result.is_object()) return false;
+  if (!arg.result.is_object() || !arg.result.contains("expectations")) return false;
   for (const nlohmann::json& one : arg.result["expectations"])
     if (one.value("id", "") == id) return one.value("verdict", "") == verdict;
   return false;

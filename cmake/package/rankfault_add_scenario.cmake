@@ -6,7 +6,7 @@
 # ARGS are options of `rankfault run`.
 function(rankfault_add_scenario)
   cmake_parse_arguments(ARG "MUTATIONS" "PREFIX;TIMEOUT" "LABELS;ARGS" ${ARGN})
-  if(NOT DEFINED ARG_PREFIX)
+  if(NOT PREFIX IN_LIST ARGN)
     set(ARG_PREFIX rankfault/)
   endif()
   if(NOT ARG_TIMEOUT)

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "harness/agent/agent_abi.h"
 #include "harness/base/unique_fd.h"
 
 namespace rankfault {
@@ -22,6 +23,11 @@ std::string text_of_file(const std::string& path) {
     text.append(part, static_cast<size_t>(n));
   }
   return text;
+}
+
+uint64_t hash_of_file(const std::string& path) {
+  const std::string text = text_of_file(path);
+  return rf_hash_bytes(0, text.data(), text.size());
 }
 
 std::string tail_of_file(const std::string& file, size_t most) {

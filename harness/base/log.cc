@@ -66,6 +66,8 @@ Log& the_log() {
   return *log;
 }
 
+bool g_logs_to_terminal = false;
+
 }  // namespace
 
 bool is_logged(LogLevel level) { return the_log().logger.should_log(level_of(level)); }
@@ -79,8 +81,11 @@ Status log_to_terminal(const std::string& level) {
     return usage_error("--log-level " + level + ": write error, warn, info, debug or off", {});
   UniqueFd terminal(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3));
   the_log().add(std::make_shared<DescriptorSink>(std::move(terminal), "rankfault %l: %v"), wanted);
+  g_logs_to_terminal = true;
   return Done{};
 }
+
+bool logs_to_terminal() { return g_logs_to_terminal; }
 
 struct RunLog::File : DescriptorSink {
   using DescriptorSink::DescriptorSink;

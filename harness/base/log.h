@@ -28,6 +28,7 @@ void tool_log(LogLevel level, fmt::format_string<Args...> text, Args&&... args) 
 // From now on, lines of this level and above go to standard error, up to 16 MiB: error, warn, info, debug or
 // off.
 Status log_to_terminal(const std::string& level);
+bool logs_to_terminal();
 
 // While it lives, all lines go to the file `path`, up to 16 MiB. If the file cannot be made, nothing is
 // logged.

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 
+#include "harness/base/printable.h"
 #include "harness/judge/oracle_queries.h"
 #include "reports/story.h"
 
@@ -67,7 +68,7 @@ std::string head(const RunFacts& facts, const std::vector<Made>& made, double se
   out += "# Each rank made:\n";
   for (size_t i = 0; i < made.size() && i < kShown; ++i)
     out += fmt::format("#   {:>8} {}{}\n", made[i].count, made[i].op,
-                       made[i].comm.empty() ? "" : " on " + made[i].comm);
+                       made[i].comm.empty() ? "" : " on " + printable(made[i].comm));
   if (made.size() > kShown) out += fmt::format("#   and {} more kinds of calls\n", made.size() - kShown);
   const uint64_t steps = steps_of(facts);
   if (steps == 0)

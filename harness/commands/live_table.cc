@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <csignal>
 
+#include "harness/base/log.h"
 #include "harness/base/printable.h"
 #include "harness/commands/terminal.h"
 #include "reports/one_screen.h"
@@ -41,6 +42,7 @@ void LiveTable::draw(const Timeline& timeline, std::optional<Duration> limit) {
       inert_text(progress_line(timeline.world_size, timeline.look - timeline.begin, limit, size.columns) +
                  "\n" + rank_table(places, size.columns, rows));
   erase();
+  if (rows_of(text, size.columns) >= size.rows) return;  // it would scroll, and could not be erased
   std::fputs(text.c_str(), stderr);
   std::fflush(stderr);
   drawn_ = rows_of(text, size.columns);
@@ -53,10 +55,10 @@ void LiveTable::erase() {
 
 std::string progress_line(int ranks, Duration runs_for, std::optional<Duration> limit, size_t columns) {
   const std::string who =
-      fmt::format("{} rank{} for {:.0f} s", ranks, ranks == 1 ? "" : "s", runs_for / 1.0s);
+      fmt::format("{} rank{} for {}", ranks, ranks == 1 ? "" : "s", seconds_text(runs_for));
   if (!limit || *limit <= Duration::zero()) return who;
   const Duration left = std::max(Duration::zero(), *limit - runs_for);
-  const std::string behind = fmt::format("] the limit ends the job in {:.0f} s", left / 1.0s);
+  const std::string behind = fmt::format("] the limit ends the job in {}", seconds_text(left));
   const size_t taken = who.size() + behind.size() + 2;
   const size_t width = std::min<size_t>(columns > taken ? columns - taken : 0, 30);
   if (width < 5) return who;
@@ -66,7 +68,7 @@ std::string progress_line(int ranks, Duration runs_for, std::optional<Duration> 
   return who + " [" + std::string(full, '=') + std::string(width - full, ' ') + behind;
 }
 
-RankDisplay::RankDisplay(bool drawn) : table_(drawn ? LiveTable::make() : nullptr) {
+RankDisplay::RankDisplay(bool drawn) : table_(drawn && !logs_to_terminal() ? LiveTable::make() : nullptr) {
   constexpr Duration kDrawEvery = 500ms;
   view_.every = table_ ? kDrawEvery : Duration::zero();
   view_.asked = catch_status_signal();

@@ -29,8 +29,10 @@ class LiveTable {
 // SIGUSR1.
 class RankDisplay {
  public:
-  // `drawn`: whether the table may be drawn on the terminal.
+  // `drawn`: whether the table may be drawn on the terminal. It is not if the tool's log goes there, too.
   explicit RankDisplay(bool drawn);
+  RankDisplay(const RankDisplay&) = delete;
+  RankDisplay& operator=(const RankDisplay&) = delete;
   const RankView* view() const { return &view_; }
   void set_limit(std::optional<Duration> limit) { limit_ = limit; }
   void erase();  // before anything is written to the terminal

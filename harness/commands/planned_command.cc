@@ -4,10 +4,10 @@
 #include <fmt/ranges.h>
 
 #include "harness/base/mask.h"
+#include "harness/base/own_environment.h"
 #include "harness/commands/launcher_options.h"
 #include "harness/launch/installed_files.h"
 #include "harness/launch/launcher.h"
-#include "harness/launch/own_environment.h"
 
 namespace rankfault {
 namespace {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "harness/base/printable.h"
 #include "harness/base/process_tree.h"
 #include "harness/commands/command.h"
 #include "harness/diagnose/finding.h"
@@ -35,7 +36,7 @@ std::string state_line(const std::string& run, RunState state, const Timeline& t
       fmt::format("{} rank{}", timeline.world_size, timeline.world_size == 1 ? "" : "s");
   switch (state) {
     case RunState::kLive:
-      return fmt::format("{} for {:.1f} s, attempt {}", ranks, (now - timeline.begin) / 1.0s,
+      return fmt::format("{} for {}, attempt {}", ranks, seconds_text(now - timeline.begin),
                          timeline.attempt);
     case RunState::kComplete:
       return fmt::format("{}; the run is over: rankfault report {}", ranks, run);
@@ -67,7 +68,9 @@ void note_stopped(Timeline& timeline) {
 
 int status_of(const Options& options) {
   const Result<Json> known = read_json(options.run + "/state.json");
-  if (!known) return fail(usage_error(fmt::format("{} is no run: it has no state.json", options.run)));
+  if (!known)
+    return fail(usage_error(
+        fmt::format("{} is not a run: it has no state.json that can be read", printable(options.run))));
   const RunState state = run_state(options.run);
   const Result<JournalLines> journal = read_journal(options.run + "/journal.ndjson");
   if (!journal) return fail(journal.error());
@@ -95,12 +98,13 @@ const Registration<CliCommand> kStatus{{
     "Examples:\n  rankfault status rankfault-runs/watch-20261127-191415\n"
     "  rankfault status --json rankfault-runs/watch-20261127-191415\n\n"
     "status reads the files of the run, and disturbs neither the job nor the rankfault that runs it. That\n"
-    "rankfault prints the same table to standard error when it gets SIGUSR1.\n"
+    "rankfault prints the same table to standard error when it gets SIGUSR1, except run with --jobs or with\n"
+    "several sizes.\n"
     "Exit status: 0, or 64 when the directory is not a run.",
     [](CLI::App& app) {
       auto options = std::make_shared<Options>();
       app.add_option("run", options->run, "the run directory")->required();
-      app.add_flag("--json", options->json, "print JSON");
+      app.add_flag("--json", options->json, "print JSON: state (live, over or dead), ranks, findings");
       return [options] { return status_of(*options); };
     },
 }};

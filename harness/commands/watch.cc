@@ -18,6 +18,7 @@
 #include "harness/commands/live_table.h"
 #include "harness/run_scenario.h"
 #include "reports/rank_table.h"
+#include "reports/story.h"
 #include "reports/words.h"
 
 namespace rankfault {
@@ -141,13 +142,6 @@ WatchOptions watch_options(const Options& options, std::vector<RankEvidence>& ne
   return watch;
 }
 
-// "exit 0", as in the journal; "": rankfault ended the job.
-std::string job_status(const RunFacts& facts) {
-  std::string status;
-  for (const auto& attempt : lines_of<events::AttemptEnd>(facts.journal)) status = attempt->status;
-  return facts.teardown_reason.empty() || facts.teardown_reason == "over" ? status : "";
-}
-
 // A lost line may contain a finding.
 bool lost_lines(const FinishedRun& run) { return run.facts->lost_lines > 0 || !run.facts->ended; }
 
@@ -184,14 +178,15 @@ void print_end(const FinishedRun& run, const std::vector<RankEvidence>& stacks, 
   parts.push_back(
       {(options.quiet ? findings_text : findings_summary)(findings), first_cause_text(findings), 1});
   parts.push_back({unsafe_text(findings) + remarks_text(findings) + not_known_to_be_safe(findings, options)});
+  std::string tail;
+  for (const std::string& what : run.report.lost) tail += fmt::format("  lost    {}\n", what);
+  if (!run.report.cleanup.empty()) tail += fmt::format("  left    {}\n", run.report.cleanup);
+  for (const std::string& lost : losses_of(*run.facts)) tail += fmt::format("  kept    {}\n", lost);
+  tail += python_notes(*run.facts) + left_behind_text(run.facts->left_behind);
+  parts.push_back({tail + fmt::format("  logs    {0}/logs\n  run     {0}\n", run.facts->run_dir)});
   const FittedText end = fit_on(options.verbose ? std::nullopt : screen_of_output(), parts);
   tell(end.text);
-  for (const std::string& what : run.report.lost) tell(fmt::format("  lost    {}\n", what));
-  if (!run.report.cleanup.empty()) tell(fmt::format("  left    {}\n", run.report.cleanup));
-  for (const std::string& lost : losses_of(*run.facts)) tell(fmt::format("  kept    {}\n", lost));
-  tell(python_notes(*run.facts) + left_behind_text(run.facts->left_behind));
   if (end.shortened) tell(fmt::format("  more    rankfault report {}\n", run.facts->run_dir));
-  tell(fmt::format("  logs    {0}/logs\n  run     {0}\n", run.facts->run_dir));
 }
 
 int watch_job(const Options& options) {
@@ -255,8 +250,9 @@ const Registration<CliCommand> kWatch{{
           "end the job when it cannot continue: proven, or inferred as stuck_outside, wedged, order_deadlock "
           "or init_stall");
       app.add_option("--on-hang", options->on_hang,
-                     "what to do when the job hangs: report it (the default), dump what every rank does to "
-                     "RUN/hang-N.txt, too, or kill the job (as --end-on-finding)");
+                     "report: only report it (the default). dump: also write what every rank does to "
+                     "RUN/hang-N.txt, when "
+                     "ranks wait for long. kill: end the job, as --end-on-finding does");
       app.add_flag(
           "--unsafe-is-an-error", options->unsafe_is_an_error,
           "exit 1 also when the job finished only because MPI buffered a message or let a rank leave a "

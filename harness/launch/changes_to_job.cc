@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "harness/base/mask.h"
-#include "harness/launch/own_environment.h"
+#include "harness/base/own_environment.h"
 
 namespace rankfault {
 

@@ -5,15 +5,12 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 
+#include "harness/base/own_environment.h"
 #include "harness/launch/launcher.h"
 #include "harness/launch/launchers/torchrun_program.h"
-#include "harness/launch/own_environment.h"
 #include "harness/launch/own_folders.h"
-
-extern char** environ;
 
 namespace rankfault {
 namespace {
@@ -73,14 +70,6 @@ std::string python_of(const Workload& workload) {
 }
 
 }  // namespace
-
-std::map<std::string, std::string> own_environment() {
-  std::map<std::string, std::string> env;
-  for (char** entry = environ; *entry; ++entry)
-    if (const char* equals = std::strchr(*entry, '='))
-      env.emplace(std::string(*entry, static_cast<size_t>(equals - *entry)), equals + 1);
-  return env;
-}
 
 std::string expand(const std::string& word, const LaunchContext& context, int rank) {
   if (context.watched()) return word;

@@ -20,7 +20,8 @@ Result<LiveRun> open_in(RunDir& dir, const Plan& plan, bool recorded) {
   if (const Status written = dir.write_secret_json("plan.json", to_json(plan)); !written)
     return written.error();
   const Origin origin = origin_of(plan.scenario.workload.command, plan.scenario.file);
-  if (const Status written = dir.write_json("origin.json", to_json(origin)); !written) return written.error();
+  if (const Status written = dir.write_secret_json("origin.json", to_json(origin)); !written)
+    return written.error();
   RunLog log(dir.file("tool.log"));
   for (const std::string& note : plan.notes) tool_log(LogLevel::kInfo, "plan: {}", note);
   Result<Journal> journal = Journal::create(dir.file("journal.ndjson"));

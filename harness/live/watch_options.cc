@@ -32,7 +32,7 @@ LookOptions look_options(const Workload& workload, const WatchOptions* watch, Ev
     std::vector<RankEvidence> evidence;
     if (taker.wants(timeline, told)) evidence = taker.take(timeline, told);
     if (watch->evidence && !evidence.empty()) watch->evidence(evidence);
-    if (watch->hangs && std::any_of(told.begin(), told.end(), says_it_hangs))
+    if (watch->hangs && (!evidence.empty() || std::any_of(told.begin(), told.end(), says_it_hangs)))
       watch->hangs({taker.run().path(), timeline, told, evidence});
   };
   return out;

@@ -25,7 +25,8 @@ struct WatchOptions {
   std::function<void(const std::vector<Finding>&)> found;          // findings that are new or changed,
                                                                    // including withdrawn ones
   std::function<void(const std::vector<RankEvidence>&)> evidence;  // of all ranks
-  // Called after those two when a new finding says that the job hangs; may be empty.
+  // Called after those two when evidence was taken, and when a new finding says that the job hangs; may be
+  // empty.
   std::function<void(const Hang&)> hangs;
 };
 

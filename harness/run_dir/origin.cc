@@ -4,16 +4,14 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
+#include <regex>
 #include <sstream>
 
-#include "harness/agent/agent_abi.h"
+#include "harness/base/file_text.h"
 #include "harness/base/mask.h"
+#include "harness/base/own_environment.h"
 #include "harness/run_dir/run_dir.h"
-
-extern char** environ;
 
 namespace rankfault {
 namespace {
@@ -22,6 +20,12 @@ namespace fs = std::filesystem;
 
 // Of a larger file, the size and the time of its last change are compared: a run must not wait for its hash.
 constexpr uintmax_t kLargest = 8u << 20;
+constexpr size_t kSearched = 4096;  // of a value: std::regex is recursive
+
+bool is_utf8(const std::string& text) {
+  return Json(text).dump(-1, ' ', false, Json::error_handler_t::ignore) ==
+         Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
 
 std::string content_of(const fs::path& path) {
   std::error_code none;
@@ -29,12 +33,7 @@ std::string content_of(const fs::path& path) {
   if (none) return "unreadable";
   if (size > kLargest)
     return fmt::format("{} bytes of {}", size, fs::last_write_time(path, none).time_since_epoch().count());
-  std::ifstream in(path, std::ios::binary);
-  std::vector<char> piece(1 << 20);
-  uint64_t hash = 0;
-  while (in.read(piece.data(), static_cast<std::streamsize>(piece.size())) || in.gcount() > 0)
-    hash = rf_hash_bytes(hash, piece.data(), static_cast<uint64_t>(in.gcount()));
-  return fmt::format("{} bytes, {:016x}", size, hash);
+  return fmt::format("{} bytes, {:016x}", size, hash_of_file(path.string()));
 }
 
 bool is_file(const fs::path& path) {
@@ -58,12 +57,12 @@ fs::path file_of(std::string word, bool first, const std::string& scenario_folde
   return first && word.find('/') == std::string::npos ? on_path(word) : fs::path{};
 }
 
-std::map<std::string, std::string> own_variables() {
-  std::map<std::string, std::string> all;
-  for (char** one = environ; *one; ++one)
-    if (const char* equals = std::strchr(*one, '='))
-      all.emplace(std::string(*one, static_cast<size_t>(equals - *one)), equals + 1);
-  return all;
+// A secret by its name, a password in an address ("postgres://user:password@host"), or bytes that JSON cannot
+// hold.
+bool may_be_kept(const std::string& name, const std::string& value) {
+  static const std::regex kPassword("://[^/@ ]*:[^/@ ]*@");
+  return masked_value(name, value) == value && !std::regex_search(value.substr(0, kSearched), kPassword) &&
+         is_utf8(name) && is_utf8(value);
 }
 
 }  // namespace
@@ -72,7 +71,11 @@ Origin origin_of(const std::vector<std::string>& words, const std::string& scena
   Origin origin;
   std::error_code none;
   origin.cwd = fs::current_path(none).string();
-  origin.environment = own_variables();
+  for (auto& [name, value] : own_environment())
+    if (may_be_kept(name, value))
+      origin.environment[name] = value;
+    else
+      origin.left_out.push_back(name);
   const std::string folder = fs::path(scenario_file).parent_path().string();
   for (size_t i = 0; i < words.size(); ++i)
     if (const fs::path file = file_of(words[i], i == 0, folder.empty() ? "." : folder); !file.empty())
@@ -81,7 +84,11 @@ Origin origin_of(const std::vector<std::string>& words, const std::string& scena
 }
 
 Json to_json(const Origin& origin) {
-  return {{"version", 1}, {"cwd", origin.cwd}, {"environment", origin.environment}, {"files", origin.files}};
+  return {{"version", 1},
+          {"cwd", origin.cwd},
+          {"environment", origin.environment},
+          {"left_out", origin.left_out},
+          {"files", origin.files}};
 }
 
 Result<Origin> read_origin(const std::string& run_dir) {
@@ -89,25 +96,22 @@ Result<Origin> read_origin(const std::string& run_dir) {
   const Result<Json> json = read_json(path);
   if (!json) return json.error();
   try {
-    return Origin{json->at("cwd"), json->at("environment"), json->at("files")};
+    return Origin{json->at("cwd"), json->at("environment"), json->at("left_out"), json->at("files")};
   } catch (const Json::exception&) {
     return usage_error(path + " is not what rankfault writes there");
   }
 }
 
-Result<std::vector<std::string>> go_back_to(const Origin& origin) {
+Status go_back_to(const Origin& origin) {
+  if (origin.cwd.empty())
+    return usage_error("the directory in which this run started was gone then: use --here");
   if (::chdir(origin.cwd.c_str()) != 0) return errno_error("go back to " + origin.cwd);
-  const std::map<std::string, std::string> here = own_variables();
-  std::vector<std::string> masked;
+  const std::map<std::string, std::string> here = own_environment();
   ::clearenv();
-  for (const auto& [name, value] : origin.environment) {
-    const bool is_masked = value.find(kMasked) != std::string::npos;
-    if (is_masked) masked.push_back(name);
-    const auto own = here.find(name);
-    if (!is_masked || own != here.end())
-      ::setenv(name.c_str(), is_masked ? own->second.c_str() : value.c_str(), 1);
-  }
-  return masked;
+  for (const auto& [name, value] : origin.environment) ::setenv(name.c_str(), value.c_str(), 1);
+  for (const std::string& name : origin.left_out)
+    if (const auto own = here.find(name); own != here.end()) ::setenv(name.c_str(), own->second.c_str(), 1);
+  return Done{};
 }
 
 std::vector<std::string> changed_files(const Origin& then, const Origin& now) {
@@ -117,7 +121,7 @@ std::vector<std::string> changed_files(const Origin& then, const Origin& now) {
     if (at == now.files.end())
       changed.push_back(fmt::format("{}: it is gone", path));
     else if (at->second != content)
-      changed.push_back(fmt::format("{}: {}, not {}", path, at->second, content));
+      changed.push_back(fmt::format("{}: now {}, was {}", path, at->second, content));
   }
   return changed;
 }

@@ -1,6 +1,6 @@
 // Origin: what a run started from, besides its plan: the working directory, the environment, and the files
-// that its command names. RUN/origin.json keeps it for `rankfault replay`, with values that look secret
-// masked.
+// that its command names. RUN/origin.json (mode 0600) keeps it for `rankfault replay`, without the variables
+// that look secret.
 #pragma once
 
 #include <map>
@@ -15,6 +15,7 @@ namespace rankfault {
 struct Origin {
   std::string cwd;
   std::map<std::string, std::string> environment;
+  std::vector<std::string> left_out;         // names of variables whose values are not kept
   std::map<std::string, std::string> files;  // absolute path -> its size, and a hash or its time
 };
 
@@ -24,9 +25,9 @@ Origin origin_of(const std::vector<std::string>& words, const std::string& scena
 Json to_json(const Origin&);
 Result<Origin> read_origin(const std::string& run_dir);  // a run of an older rankfault has none
 
-// Gives this process the directory and the environment of the origin. A variable whose value is masked keeps
-// the value that it has here. Returns the names of these.
-Result<std::vector<std::string>> go_back_to(const Origin&);
+// Gives this process the directory and the environment of the origin. A variable that was left out keeps the
+// value that it has here.
+Status go_back_to(const Origin&);
 
 // Lines for the user: the files that are not what they were. Both are compared by path.
 std::vector<std::string> changed_files(const Origin& then, const Origin& now);

@@ -134,7 +134,7 @@ class ALiveJob(OnATerminal):
     def test_status_of_no_run_is_a_mistake(self):
         ended = tool("status", self.folder.name)
         self.assertEqual(ended.returncode, 64)
-        self.assertIn("is no run", ended.stderr)
+        self.assertIn("is not a run", ended.stderr)
 
 
 class TheVerdict(OnATerminal):
@@ -176,7 +176,7 @@ class Replay(OnATerminal):
     def test_of_no_run_is_a_mistake(self):
         ended = tool("replay", self.folder.name)
         self.assertEqual(ended.returncode, 64)
-        self.assertIn("is no run that can be repeated", ended.stderr)
+        self.assertIn("is not a run that can be repeated", ended.stderr)
 
     def test_goes_back_to_the_environment_and_keeps_no_secret(self):
         self.write("job.sh", 'test "$COLOUR" = red && test "$MY_TOKEN" = pl4nted\n')
@@ -186,9 +186,31 @@ class Replay(OnATerminal):
         self.assertNotIn("pl4nted", pathlib.Path(self.path("run/origin.json")).read_text(encoding="utf-8"))
         blue = tool("replay", self.path("run"), "--run-dir", self.path("again"), env={**with_secret, "COLOUR": "blue"})
         self.assertEqual(blue.returncode, 0, blue.stdout + blue.stderr)
-        self.assertIn("because rankfault keeps no secrets: MY_TOKEN", blue.stdout)
+        self.assertRegex(blue.stdout, "because rankfault keeps no secrets: .*MY_TOKEN")
         here = tool("replay", "--here", self.path("run"), "--run-dir", self.path("here"), env={**with_secret, "COLOUR": "blue"})
         self.assertEqual(here.returncode, 1, here.stdout + here.stderr)
+
+
+    def test_of_a_run_with_a_reference_compares_with_it_again(self):
+        if not (BUILD / "bin/trainer").exists():
+            self.skipTest("no Gloo")
+        scenario = pathlib.Path(__file__).resolve().parents[2] / "scenarios/hang/skip-allreduce.yaml"
+        first = tool("run", str(scenario), "--runs", self.path("runs"))
+        self.assertEqual(first.returncode, 0, first.stdout + first.stderr)
+        run = re.search(r"^  run +(.*)$", first.stdout, re.M)[1]
+        again = tool("replay", run, "--run-dir", self.path("again"))
+        self.assertNotIn("has no reference", again.stdout)
+        self.assertEqual(again.returncode, 0, again.stdout + again.stderr)
+
+    def test_is_interrupted_without_a_comparison(self):
+        run = self.path("run")
+        tool("run", self.hung("3s"), "--run-dir", run)
+        job = subprocess.Popen([TOOL, "replay", run, "--run-dir", self.path("again")], stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True)
+        self.assertIn("run ", job.stderr.readline())
+        job.send_signal(signal.SIGTERM)
+        self.assertNotIn("differs", job.communicate()[0])
+        self.assertEqual(job.returncode, 143)
 
 
 class Init(OnATerminal):
@@ -209,6 +231,17 @@ class Init(OnATerminal):
         self.assertEqual(again.returncode, 64)
         self.assertIn("kill.yaml exists", again.stderr)
 
+    def test_of_a_job_that_fails_or_is_cut_off_writes_nothing(self):
+        for words, said in ((["/bin/sh", "-c", "exit 7"], "the job itself ended with exit 7"),
+                            (["/bin/sleep", "20"], "rankfault ended the job at its limit")):
+            ended = tool("init", "--ranks", "2", "--wall", "2s", "--", *words, cwd=self.folder.name)
+            self.assertEqual(ended.returncode, 64, ended.stdout)
+            self.assertIn(said, ended.stderr)
+            self.assertFalse(os.path.exists(self.path("first.yaml")))
+        odd = tool("init", "--name", "a: b", "--", "true", cwd=self.folder.name)
+        self.assertEqual(odd.returncode, 64)
+        self.assertIn("--name may have", odd.stderr)
+
     def test_of_a_program_without_calls_says_so(self):
         ended = tool("init", "--ranks", "2", "--", "/bin/true", cwd=self.folder.name)
         self.assertNotEqual(ended.returncode, 0)
@@ -228,9 +261,10 @@ class OnHang(OnATerminal):
     def test_dump_writes_what_every_rank_does_and_the_job_goes_on(self):
         with self.watch("dump") as job:
             for line in job.stdout:
-                if line.startswith("  dumped"):
+                if line.startswith("  dumped") and "hang-2" in line:
                     break
-            text = pathlib.Path(self.path("run/hang-1.txt")).read_text(encoding="utf-8")
+            self.assertIn("slow_rank: rank 1", pathlib.Path(self.path("run/hang-1.txt")).read_text(encoding="utf-8"))
+            text = pathlib.Path(self.path("run/hang-2.txt")).read_text(encoding="utf-8")
             self.assertIn("stuck_outside: rank 1", text)
             self.assertRegex(text, r"ranks 0 2 .* inside .* barrier")
             self.assertIn("MPI_Barrier", text)
