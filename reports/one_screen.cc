@@ -31,12 +31,21 @@ std::string joined(const std::vector<TextPart>& parts, const std::vector<bool>& 
 
 }  // namespace
 
-std::optional<Screen> screen_of_output() {
+std::optional<Screen> screen_of(int descriptor) {
   winsize size{};
-  if (::isatty(STDOUT_FILENO) && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 &&
+  if (::isatty(descriptor) && ::ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 &&
       size.ws_row > 0)
     return Screen{size.ws_col, size.ws_row};
   return std::nullopt;
+}
+
+std::optional<Screen> screen_of_output() { return screen_of(STDOUT_FILENO); }
+
+std::string first_columns(const std::string& line, size_t columns) {
+  size_t width = 0;
+  for (size_t i = 0; columns != 0 && i < line.size(); ++i)
+    if (begins_character(line[i]) && ++width > columns) return line.substr(0, i);
+  return line;
 }
 
 size_t rows_of(std::string_view text, size_t columns) {

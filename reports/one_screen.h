@@ -14,8 +14,9 @@ struct Screen {
   size_t columns = 80, rows = 24;
 };
 
-// The terminal behind standard output. Nothing: it is a file or a pipe, which has room for all.
-std::optional<Screen> screen_of_output();
+// The screen of the terminal behind a descriptor. Nothing: it is a file or a pipe, which has room for all.
+std::optional<Screen> screen_of(int descriptor);
+std::optional<Screen> screen_of_output();  // of standard output
 
 // A part of a text. Parts with a lower `order` are shortened first; a part with kWhole never is.
 struct TextPart {
@@ -27,6 +28,8 @@ struct TextPart {
 
 // How many rows a terminal of so many columns needs; colours take none.
 size_t rows_of(std::string_view text, size_t columns);
+// The first so many characters of a line; 0: all.
+std::string first_columns(const std::string& line, size_t columns);
 
 struct FittedText {
   std::string text;

@@ -7,6 +7,7 @@
 #include "harness/agent/named_calls.h"
 #include "harness/base/printable.h"
 #include "harness/base/rank_words.h"
+#include "reports/one_screen.h"
 #include "reports/story.h"
 
 namespace rankfault {
@@ -65,16 +66,6 @@ bool is_same_place(const RankPlace& a, const RankPlace& b) {
   return a.step == b.step && a.state == b.state && a.call == b.call;
 }
 
-// Cuts after so many characters; a character may have several bytes.
-std::string cut(const std::string& line, size_t columns) {
-  size_t width = 0;
-  for (size_t i = 0; columns != 0 && i < line.size(); ++i) {
-    if ((static_cast<unsigned char>(line[i]) & 0xc0) == 0x80) continue;
-    if (++width > columns) return line.substr(0, i);
-  }
-  return line;
-}
-
 }  // namespace
 
 std::string seconds_text(Duration time) {
@@ -106,15 +97,15 @@ std::string rank_table(const std::vector<RankPlace>& places, size_t columns, siz
   size_t wide = 5;
   for (const RankPlace& place : places) wide = std::max(wide, ranks_text(place.ranks).size());
   wide = std::min<size_t>(wide, 20);
-  std::string out = cut(fmt::format("{:<{}}  {:>5}  {:<11}  {:>9}  {}", "ranks", wide, "step", "state", "for",
-                                    "call (the last one, if outside)"),
-                        columns) +
+  std::string out = first_columns(fmt::format("{:<{}}  {:>5}  {:<11}  {:>9}  {}", "ranks", wide, "step",
+                                              "state", "for", "call (the last one, if outside)"),
+                                  columns) +
                     "\n";
   for (size_t i = 0; i < places.size() && i < rows; ++i) {
     const RankPlace& p = places[i];
-    out += cut(fmt::format("{:<{}}  {:>5}  {:<11}  {:>9}  {}", ranks_text(p.ranks), wide, p.step, p.state,
-                           seconds_text(p.since), p.call),
-               columns) +
+    out += first_columns(fmt::format("{:<{}}  {:>5}  {:<11}  {:>9}  {}", ranks_text(p.ranks), wide, p.step,
+                                     p.state, seconds_text(p.since), p.call),
+                         columns) +
            "\n";
   }
   if (places.size() > rows) out += fmt::format("and {} more rows\n", places.size() - rows);

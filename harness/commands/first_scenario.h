@@ -8,7 +8,7 @@
 
 namespace rankfault {
 
-// A mistake of the user if the run recorded no collective call: there is no call at which a fault could act.
+// An error if the run recorded no collective call: a fault needs a call to act at.
 Result<std::string> first_scenario(const RunFacts&, const std::string& name, double seconds);
 
 }  // namespace rankfault

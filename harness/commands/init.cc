@@ -74,10 +74,7 @@ Result<FinishedRun> run_once(const Scenario& scenario, const std::atomic<int>* i
   RunOptions with;
   with.view = display.view();
   with.interrupted = interrupted;
-  with.progress = [&](const std::string& line) {
-    display.erase();
-    fmt::print(stderr, "{}\n", line);
-  };
+  with.progress = display.progress();
   return run_scenario(*plan, with);
 }
 

@@ -1,6 +1,7 @@
 #include "harness/commands/live_table.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
@@ -25,34 +26,7 @@ std::atomic<int>* catch_status_signal() {
   return &g_status_asked;
 }
 
-}  // namespace
-
-std::unique_ptr<LiveTable> LiveTable::make() {
-  if (!prepare_terminal()) return nullptr;
-  return std::unique_ptr<LiveTable>(new LiveTable);
-}
-
-LiveTable::~LiveTable() { erase(); }
-
-void LiveTable::draw(const Timeline& timeline, std::optional<Duration> limit) {
-  const TerminalSize size = terminal_size();
-  const size_t rows = size.rows > 6 ? size.rows / 2 : 2;
-  const std::vector<RankPlace> places = rank_places(timeline, timeline.look);
-  const std::string text =
-      inert_text(progress_line(timeline.world_size, timeline.look - timeline.begin, limit, size.columns) +
-                 "\n" + rank_table(places, size.columns, rows));
-  erase();
-  if (rows_of(text, size.columns) >= size.rows) return;  // it would scroll, and could not be erased
-  std::fputs(text.c_str(), stderr);
-  std::fflush(stderr);
-  drawn_ = rows_of(text, size.columns);
-}
-
-void LiveTable::erase() {
-  if (drawn_ != 0) clear_rows_above(drawn_);
-  drawn_ = 0;
-}
-
+// How long the job runs, and a bar of the time that its limit leaves.
 std::string progress_line(int ranks, Duration runs_for, std::optional<Duration> limit, size_t columns) {
   const std::string who =
       fmt::format("{} rank{} for {}", ranks, ranks == 1 ? "" : "s", seconds_text(runs_for));
@@ -68,22 +42,46 @@ std::string progress_line(int ranks, Duration runs_for, std::optional<Duration> 
   return who + " [" + std::string(full, '=') + std::string(width - full, ' ') + behind;
 }
 
-RankDisplay::RankDisplay(bool drawn) : table_(drawn && !logs_to_terminal() ? LiveTable::make() : nullptr) {
+}  // namespace
+
+RankDisplay::RankDisplay(bool drawn) {
   constexpr Duration kDrawEvery = 500ms;
-  view_.every = table_ ? kDrawEvery : Duration::zero();
+  const bool draws = drawn && !logs_to_terminal() && prepare_terminal();
+  view_.every = draws ? kDrawEvery : Duration::zero();
   view_.asked = catch_status_signal();
-  view_.show = [this](const Timeline& timeline, bool asked) {
+  view_.show = [this, draws](const Timeline& timeline, bool asked) {
     if (asked) {
       erase();
       fmt::print(stderr, "{}\n{}", progress_line(timeline.world_size, timeline.look - timeline.begin, {}, 80),
                  inert_text(rank_table(rank_places(timeline, timeline.look), 0, SIZE_MAX)));
     }
-    if (table_) table_->draw(timeline, limit_);
+    if (draws) draw(timeline);
   };
 }
 
+void RankDisplay::draw(const Timeline& timeline) {
+  const Screen screen = screen_of(STDERR_FILENO).value_or(Screen{});
+  const size_t rows = screen.rows > 6 ? screen.rows / 2 : 2;
+  const std::string text =
+      inert_text(progress_line(timeline.world_size, timeline.look - timeline.begin, limit_, screen.columns) +
+                 "\n" + rank_table(rank_places(timeline, timeline.look), screen.columns, rows));
+  erase();
+  if (rows_of(text, screen.columns) >= screen.rows) return;  // it would scroll, and could not be erased
+  std::fputs(text.c_str(), stderr);
+  std::fflush(stderr);
+  drawn_ = rows_of(text, screen.columns);
+}
+
 void RankDisplay::erase() {
-  if (table_) table_->erase();
+  if (drawn_ != 0) clear_rows_above(drawn_);
+  drawn_ = 0;
+}
+
+std::function<void(const std::string&)> RankDisplay::progress() {
+  return [this](const std::string& line) {
+    erase();
+    fmt::print(stderr, "{}\n", line);
+  };
 }
 
 }  // namespace rankfault

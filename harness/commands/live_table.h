@@ -1,7 +1,8 @@
-// live_table: a table on a terminal that is drawn again in place: of the ranks of a job while it runs.
+// live_table: what a command shows of the ranks while a job runs: a table that is drawn again in place on a
+// terminal, and once more for each SIGUSR1.
 #pragma once
 
-#include <memory>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -9,41 +10,28 @@
 
 namespace rankfault {
 
-// Writes to standard error. erase() before anything else is written to the terminal.
-class LiveTable {
- public:
-  // Null when standard error is no terminal, or when the terminal cannot move its cursor.
-  static std::unique_ptr<LiveTable> make();
-  ~LiveTable();
-
-  // `limit`: after so long the job is ended; nothing: it has no limit. With one, a bar shows the time left.
-  void draw(const Timeline&, std::optional<Duration> limit);
-  void erase();
-
- private:
-  LiveTable() = default;
-  size_t drawn_ = 0;  // rows
-};
-
-// What a command shows of the ranks while a job runs: the table on a terminal, and once more for each
-// SIGUSR1.
+// Writes to standard error.
 class RankDisplay {
  public:
-  // `drawn`: whether the table may be drawn on the terminal. It is not if the tool's log goes there, too.
+  // `drawn`: whether the table may be drawn. It is drawn only on a terminal that can move its cursor, and not
+  // if the tool's log goes there, too.
   explicit RankDisplay(bool drawn);
+  ~RankDisplay() { erase(); }
   RankDisplay(const RankDisplay&) = delete;
   RankDisplay& operator=(const RankDisplay&) = delete;
+
   const RankView* view() const { return &view_; }
-  void set_limit(std::optional<Duration> limit) { limit_ = limit; }
-  void erase();  // before anything is written to the terminal
+  void set_limit(std::optional<Duration> limit) { limit_ = limit; }  // a bar shows the time that is left
+  void erase();  // before anything else is written to the terminal
+  // For RunOptions::progress: prints a line above the table.
+  std::function<void(const std::string&)> progress();
 
  private:
-  std::unique_ptr<LiveTable> table_;
+  void draw(const Timeline&);
+
+  size_t drawn_ = 0;  // rows
   std::optional<Duration> limit_;
   RankView view_;
 };
-
-// The line above the table: how long the job runs, and a bar of the time that its limit leaves.
-std::string progress_line(int ranks, Duration runs_for, std::optional<Duration> limit, size_t columns);
 
 }  // namespace rankfault

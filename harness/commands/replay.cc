@@ -12,7 +12,7 @@
 #include "harness/commands/interrupt.h"
 #include "harness/commands/live_table.h"
 #include "harness/commands/run_difference.h"
-#include "harness/run_dir/origin.h"
+#include "harness/launch/origin.h"
 #include "harness/run_dir/run_dir.h"
 #include "harness/run_scenario.h"
 #include "reports/words.h"
@@ -47,10 +47,7 @@ Result<FinishedRun> repeat(const Plan& plan, const RunFacts& before, const std::
   with.reference_run = reference_in(before.run_dir);
   with.interrupted = interrupted;
   with.view = display.view();
-  with.progress = [&](const std::string& line) {
-    display.erase();
-    fmt::print(stderr, "{}\n", line);
-  };
+  with.progress = display.progress();
   if (plan.scenario.name == "watch" && plan.scenario.file.empty()) with.watch = &watch;
   Result<FinishedRun> run = run_scenario(plan, with);
   display.erase();

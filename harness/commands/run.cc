@@ -166,10 +166,7 @@ int run_all(const Options& in) {
   if (!in.verbose) style.screen = screen_of_output();
   RankDisplay display(!in.json && in.jobs == 1);
   if (!in.json) {
-    options.progress = [&](const std::string& line) {
-      display.erase();
-      fmt::print(stderr, "{}\n", line);
-    };
+    options.progress = display.progress();
     options.finished = [&](const ScenarioOutcome& unit) {
       display.erase();
       if (in.teeth && scenarios->size() > 1 && !unit.report.skipped.empty()) return;  // the totals count them

@@ -1,7 +1,6 @@
 #include "harness/commands/terminal.h"
 
 #include <curses.h>
-#include <sys/ioctl.h>
 #include <term.h>
 #include <unistd.h>
 
@@ -11,7 +10,7 @@
 namespace rankfault {
 namespace {
 
-// tigetstr() returns -1 for a name that is no string capability.
+// Null: the terminal lacks it. tigetstr() returns -1 when the name is unknown.
 const char* capability(const char* name) {
   const char* text = ::tigetstr(name);
   return text == reinterpret_cast<const char*>(-1) ? nullptr : text;
@@ -26,12 +25,6 @@ bool prepare_terminal() {
   if (!::isatty(STDERR_FILENO) || !std::getenv("TERM")) return false;
   if (::setupterm(nullptr, STDERR_FILENO, &known) != 0) return false;
   return capability("cuu") && capability("ed") && capability("cr");
-}
-
-TerminalSize terminal_size() {
-  winsize size{};
-  if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0 || size.ws_row == 0) return {};
-  return {size.ws_col, size.ws_row};
 }
 
 void clear_rows_above(size_t rows) {

@@ -6,12 +6,8 @@
 
 namespace rankfault {
 
-// False: standard error is no terminal, TERM is not set, or the terminal cannot move its cursor up.
+// Whether standard error is a terminal that can move its cursor up.
 bool prepare_terminal();
-struct TerminalSize {
-  size_t columns = 80, rows = 24;
-};
-TerminalSize terminal_size();
 // Moves up so many rows, to the first column, and clears from there to the end of the screen.
 void clear_rows_above(size_t rows);
 

@@ -126,8 +126,9 @@ WatchOptions watch_options(const Options& options, std::vector<RankEvidence>& ne
   watch.end_on_finding = options.end_on_finding || options.on_hang == "kill";
   watch.verbose = options.verbose;
   if (options.on_hang == "dump")
-    watch.hangs = [&display, dumps = std::make_shared<int>(0)](const Hang& hang) {
-      tell(display, write_hang(hang, ++*dumps));
+    watch.hangs = [&, dumps = std::make_shared<int>(0)](const Hang& hang) {
+      const std::string written = write_hang(hang, ++*dumps);
+      if (!options.json && !options.quiet) tell(display, written);  // standard output has the result alone
     };
   if (options.json || options.quiet) return watch;
   watch.found = [told = std::make_shared<News>(display)](const std::vector<Finding>& news) {
@@ -201,10 +202,7 @@ int watch_job(const Options& options) {
   with.run_dir = options.run_dir;
   with.watch = &watch;
   with.interrupted = catch_interrupts();
-  with.progress = [&](const std::string& line) {
-    display.erase();
-    fmt::print(stderr, "{}\n", line);
-  };
+  with.progress = display.progress();
   const Result<FinishedRun> run = run_scenario(*plan, with);
   display.erase();
   if (!run) return fail(run.error());

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "harness/launch/origin.h"
 #include "harness/live/room.h"
 #include "harness/plan/external_act.h"
-#include "harness/run_dir/origin.h"
 
 namespace rankfault {
 namespace {

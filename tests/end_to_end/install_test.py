@@ -83,8 +83,6 @@ class Installed(unittest.TestCase):
 
     def test_the_command_runs_from_its_link(self):
         self.assertIn("0.1.0", run(self.root / "usr/bin/rankfault", "--version"))
-        doctor = subprocess.run([self.root / "usr/bin/rankfault", "doctor"], capture_output=True, text=True, check=False)
-        self.assertNotIn("not installed", doctor.stdout + doctor.stderr)
         names = {p.name for p in (self.root / "usr/lib").iterdir()}
         self.assertEqual(names, {"rankfault", "cmake"}, "nothing else lies in a folder that all programs share")
 
@@ -120,10 +118,16 @@ class Installed(unittest.TestCase):
             told = run("bash", "-c", f'. {script}; COMP_WORDS=({line}); COMP_CWORD={len(words) - 1}; _rankfault; echo "${{COMPREPLY[*]}}"')
             self.assertEqual(told.strip(), wanted)
 
-    def test_other_shells_accept_their_scripts(self):
-        for shell, name in (("zsh", "zsh/vendor-completions/_rankfault"), ("fish", "fish/vendor_completions.d/rankfault.fish")):
-            if shutil.which(shell):
-                run(shell, "-n", self.root / "usr/share" / name)
+    def check_script(self, shell, name):
+        if not shutil.which(shell):
+            self.skipTest(f"no {shell}")
+        run(shell, "-n", self.root / "usr/share" / name)
+
+    def test_zsh_accepts_its_script(self):
+        self.check_script("zsh", "zsh/vendor-completions/_rankfault")
+
+    def test_fish_accepts_its_script(self):
+        self.check_script("fish", "fish/vendor_completions.d/rankfault.fish")
 
     def test_the_manual_page_is_one(self):
         page = self.root / "usr/share/man/man1/rankfault.1"

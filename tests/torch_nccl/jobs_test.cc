@@ -128,8 +128,8 @@ TEST_P(TorchNcclJobs, ABugIsNamedWhileItHangs) {
   int status = 0;
   bool ended = false;
   while (!ended && read_file(output).find(GetParam().finding) == std::string::npos) {
-    std::this_thread::sleep_for(
-        std::chrono::milliseconds(200));  // watch writes to a file: nothing to wait for
+    // The state is a text in a file of another process, which signals nothing. ctest bounds the wait.
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
     ended = ::waitpid(pid, &status, WNOHANG) != 0;
   }
   if (!ended && ::kill(pid, SIGTERM) == 0) ::waitpid(pid, &status, 0);

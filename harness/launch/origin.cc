@@ -1,4 +1,4 @@
-#include "harness/run_dir/origin.h"
+#include "harness/launch/origin.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -6,11 +6,11 @@
 #include <cstdlib>
 #include <filesystem>
 #include <regex>
-#include <sstream>
 
 #include "harness/base/file_text.h"
 #include "harness/base/mask.h"
 #include "harness/base/own_environment.h"
+#include "harness/launch/launcher.h"
 #include "harness/run_dir/run_dir.h"
 
 namespace rankfault {
@@ -22,9 +22,12 @@ namespace fs = std::filesystem;
 constexpr uintmax_t kLargest = 8u << 20;
 constexpr size_t kSearched = 4096;  // of a value: std::regex is recursive
 
-bool is_utf8(const std::string& text) {
-  return Json(text).dump(-1, ' ', false, Json::error_handler_t::ignore) ==
-         Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
+bool fits_json(const std::string& text) {
+  try {
+    return !Json(text).dump().empty();
+  } catch (const Json::type_error&) {  // not UTF-8
+    return false;
+  }
 }
 
 std::string content_of(const fs::path& path) {
@@ -41,20 +44,12 @@ bool is_file(const fs::path& path) {
   return fs::is_regular_file(path, none);
 }
 
-fs::path on_path(const std::string& word) {
-  const char* path = std::getenv("PATH");
-  std::istringstream folders(path ? path : "");
-  for (std::string folder; std::getline(folders, folder, ':');)
-    if (is_file(fs::path(folder) / word)) return fs::path(folder) / word;
-  return {};
-}
-
 // The file that a word of a command names; empty: none.
 fs::path file_of(std::string word, bool first, const std::string& scenario_folder) {
   static const std::string kFolder = "{scenario_dir}";
   if (word.starts_with(kFolder)) word.replace(0, kFolder.size(), scenario_folder);
   if (is_file(word)) return fs::absolute(word).lexically_normal();
-  return first && word.find('/') == std::string::npos ? on_path(word) : fs::path{};
+  return first && word.find('/') == std::string::npos ? fs::path(program_on_path(word)) : fs::path{};
 }
 
 // A secret by its name, a password in an address ("postgres://user:password@host"), or bytes that JSON cannot
@@ -62,7 +57,7 @@ fs::path file_of(std::string word, bool first, const std::string& scenario_folde
 bool may_be_kept(const std::string& name, const std::string& value) {
   static const std::regex kPassword("://[^/@ ]*:[^/@ ]*@");
   return masked_value(name, value) == value && !std::regex_search(value.substr(0, kSearched), kPassword) &&
-         is_utf8(name) && is_utf8(value);
+         fits_json(name) && fits_json(value);
 }
 
 }  // namespace
