@@ -91,8 +91,9 @@ Result<FinishedRun> run_scenario(const Plan& plan, const RunOptions& options) {
                                        [&] { promptness.worked(); }});
     ExitCollector ends(run.journal, injector, run.dir.records(), promptness);
     EvidenceTaker taker(run.dir, run.guardian.pid(), run.journal, options.interrupted);
-    DiagnosisLoop looks(*run.observer, run.journal,
-                        look_options(plan.scenario.workload, options.watch, taker));
+    LookOptions look = look_options(plan.scenario.workload, options.watch, taker);
+    look.written = [&](bool proven) { proven ? promptness.calm() : promptness.rests(); };
+    DiagnosisLoop looks(*run.observer, run.journal, std::move(look));
     end = run_attempts(plan, *files, run, options,
                        {run.guardian, *run.observer, injector, doorbell, promptness, run.journal, ends, looks,
                         run.host, options.watch ? nullptr : &run.undo, options.view},

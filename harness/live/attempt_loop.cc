@@ -82,6 +82,7 @@ Result<AttemptEnd> AttemptLoop::run(const std::vector<LaunchItem>& items,
   if (const Status spawned = spawn(items); !spawned) return spawned.error();
   expect_ranks();
   Result<AttemptEnd> end = run_to_end(decided, interrupted);
+  parts_.promptness.calm();
   starvation_.finish();
   journal_bystanders();
   return end;
@@ -94,7 +95,7 @@ Result<AttemptEnd> AttemptLoop::run_to_end(const std::function<bool()>& decided,
     wait_until(HostClock::now() + (parts_.ends.waiting() ? kTick / 5 : tick));
     parts_.doorbell.clear();
     parts_.injector.serve();
-    parts_.promptness.answered();  // from here on the ranks run first
+    parts_.promptness.answered();  // from here on the ranks run first, except directly after a death
     save_around_faults();
     if (const Status ok = guardian_events(); !ok) return ok.error();
     const Instant now = HostClock::now();
@@ -117,7 +118,7 @@ Result<AttemptEnd> AttemptLoop::run_to_end(const std::function<bool()>& decided,
     parts_.looks.tick(now);
     show_ranks(now);
     if (now >= wall_end_) return AttemptEnd::kWall;
-    if (now >= next_decided_) {
+    if (now >= next_decided_ && !parts_.promptness.hurries()) {
       if (decided()) return AttemptEnd::kDecided;
       next_decided_ = now + std::max(kAskDecidedEvery, (HostClock::now() - now) * kAskDecidedRest);
     }

@@ -89,7 +89,10 @@ void DeathWatch::note(const std::vector<uint64_t>& dead) {
     dead_.push_back({token, last_});
   }
   if (last_ == before) return;
-  if (!is_known(before) || last_ > before + kOneEvent) note_the_living();
+  if (!is_known(before) || last_ > before + kOneEvent) {
+    note_the_living();
+    if (watched_.size() <= kMostLooked) promptness_.hurry();
+  }
   ring(bell_);
 }
 

@@ -20,6 +20,11 @@ constexpr int kLastTries = 5;
 constexpr Duration kSlowLook = 50ms;  // a longer look is noted in tool.log
 constexpr Duration kPause = 100ms;    // ticks come every few milliseconds
 
+bool has_proven(const std::vector<Finding>& findings) {
+  return std::any_of(findings.begin(), findings.end(),
+                     [](const Finding& f) { return f.confidence == Confidence::kProven; });
+}
+
 // More calls may refute what a few calls infer.
 void leave_out_guesses(Findings& quick) {
   std::erase_if(quick.all, [](const Finding& f) { return f.confidence != Confidence::kProven; });
@@ -138,8 +143,7 @@ bool DiagnosisLoop::diagnose_now(const char* reason, Why why, bool although_movi
   } else if (!last && !seen->shows_all) {
     leave_out_guesses(seen->findings);
   }
-  proved_ = std::any_of(seen->findings.all.begin(), seen->findings.all.end(),
-                        [](const Finding& f) { return f.confidence == Confidence::kProven; });
+  proved_ = has_proven(seen->findings.all);
   keep(*seen, reason, last);
   const Duration took = HostClock::now() - began;
   if (last || took > kSlowLook)
@@ -155,6 +159,7 @@ void DiagnosisLoop::keep(const Seen& seen, const char* reason, bool last) {
   // The findings come first: the state of many ranks takes milliseconds to write.
   const uint64_t line = journal_.lines() + news.size() + 1;
   for (const Finding& finding : news) journal_.write(events::Finding{{line, to_json(finding)}});
+  if (options_.written) options_.written(has_proven(news));
   const uint64_t written = journal_.write(events::Look{.reason = reason,
                                                        .last = last,
                                                        .consistent = seen.timeline.consistent,

@@ -25,8 +25,10 @@ namespace rankfault {
 
 struct LookOptions {
   DiagnoseOptions diagnose;
+  // Called when new findings are journaled and only the state and the evidence are left to write.
+  std::function<void(bool proven)> written{};
   // Called with the findings that are new or changed, after they are journaled; the job continues meanwhile.
-  std::function<void(const Timeline&, const std::vector<Finding>&)> news;
+  std::function<void(const Timeline&, const std::vector<Finding>&)> news{};
 };
 
 class DiagnosisLoop {

@@ -21,6 +21,9 @@ constexpr rlim_t kLongestUs =
 constexpr uint64_t kSliceNs = 100'000;  // of the loop: an ordinary thread with a short slice gets the CPU
                                         // sooner
 
+constexpr Duration kMost = 10ms, kMostForDeaths = 30ms;  // one second and three seconds of 1 %
+constexpr Duration kLongestHurry = 100ms;
+
 std::array<std::atomic<pid_t>, 4> g_raised;  // threads that have real-time priority; 0: a free slot
 std::atomic<bool> g_misused{false};          // one of them did not sleep: no thread is raised any more
 
@@ -81,10 +84,10 @@ thread_local bool t_raised = false;
 bool realtime_wanted() { return std::getenv("RANKFAULT_NO_REALTIME") == nullptr; }
 
 void CpuBudget::grow(Instant now) {
-  if (now > seen_) credit_ = std::min(kMost, credit_ + (now - seen_) / 100);
+  if (now > seen_) credit_ = std::min(most_, credit_ + (now - seen_) / 100);
   seen_ = std::max(seen_, now);
   if (credit_ <= Duration::zero()) exhausted_ = true;
-  if (credit_ >= kMost / 10) exhausted_ = false;
+  if (credit_ >= most_ / 10) exhausted_ = false;
 }
 
 void CpuBudget::charge(Instant now, Duration used) {
@@ -107,7 +110,8 @@ InheritingMutex::InheritingMutex() {
 }
 
 Promptness::Promptness(bool realtime)
-    : budget_(HostClock::now()),
+    : budget_(HostClock::now(), kMost),
+      death_budget_(HostClock::now(), kMostForDeaths),
       ordinary_((::sched_getscheduler(0) & ~SCHED_RESET_ON_FORK) == SCHED_OTHER),
       realtime_(realtime && ordinary_),
       loop_(::gettid()) {
@@ -122,15 +126,16 @@ Promptness::Promptness(bool realtime)
 }
 
 Promptness::~Promptness() {
+  calm();
   if (ordinary_ && !set_slice(0, false)) set_slice(0, true);  // the flag stays without the right
   if (!realtime_) return;
   ::setrlimit(RLIMIT_RTTIME, &before_);
   ::signal(SIGXCPU, SIG_DFL);
 }
 
-void Promptness::charge_thread() {
+void Promptness::charge_thread(CpuBudget& budget) {
   const Duration used = thread_cpu_time();
-  budget_.charge(HostClock::now(), used - t_charged);
+  budget.charge(HostClock::now(), used - t_charged);
   t_charged = used;
 }
 
@@ -151,7 +156,7 @@ void Promptness::enter() {
 void Promptness::worked() {
   const std::lock_guard lock(mutex_);
   if (t_raised)
-    charge_thread();
+    charge_thread(budget_);
   else
     t_charged = thread_cpu_time();
   adjust(t_raised);
@@ -163,9 +168,32 @@ void Promptness::lend() {
     state_ = Loop::kLent;
 }
 
+// The loop may be at work, or wait for a CPU, when the process dies.
+void Promptness::hurry() {
+  const std::lock_guard lock(mutex_);
+  hurries_until_ = HostClock::now() + kLongestHurry;
+  raise_for_death();
+}
+
+void Promptness::raise_for_death() {
+  const Instant now = HostClock::now();
+  if (state_ == Loop::kHurries || now >= hurries_until_ || !realtime_ || !death_budget_.allows(now)) return;
+  if (state_ == Loop::kLent || raise(loop_)) state_ = Loop::kHurries;
+}
+
+void Promptness::take_back() {
+  charge_thread(state_ == Loop::kLent ? budget_ : death_budget_);
+  lower(loop_);
+  set_slice(kSliceNs, true);
+  state_ = Loop::kAwake;
+}
+
+// The loop raises itself before a sleep, because an ordinary thread may wake up late.
 void Promptness::sleeps() {
   const std::lock_guard lock(mutex_);
+  if (state_ == Loop::kHurries) take_back();
   state_ = Loop::kAsleep;
+  raise_for_death();
 }
 
 void Promptness::wakes() {
@@ -176,12 +204,23 @@ void Promptness::wakes() {
 
 void Promptness::answered() {
   const std::lock_guard lock(mutex_);
-  if (state_ == Loop::kLent) {
-    charge_thread();
-    lower(loop_);
-    set_slice(kSliceNs, true);
-  }
-  state_ = Loop::kAwake;
+  if (state_ == Loop::kLent) take_back();
+}
+
+bool Promptness::hurries() {
+  const std::lock_guard lock(mutex_);
+  return state_ == Loop::kHurries;
+}
+
+void Promptness::rests() {
+  const std::lock_guard lock(mutex_);
+  if (state_ == Loop::kHurries) take_back();
+}
+
+void Promptness::calm() {
+  const std::lock_guard lock(mutex_);
+  hurries_until_ = Instant{};
+  if (state_ == Loop::kHurries) take_back();
 }
 
 }  // namespace rankfault

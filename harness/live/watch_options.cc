@@ -20,7 +20,7 @@ DiagnoseOptions diagnose_options(const Limits& limits) {
 
 // Findings on a watched job are reported at once, and the tool takes evidence of its ranks while they hang.
 LookOptions look_options(const Workload& workload, const WatchOptions* watch, EvidenceTaker& taker) {
-  LookOptions out{diagnose_options(workload.limits), {}};
+  LookOptions out{.diagnose = diagnose_options(workload.limits)};
   if (!watch) return out;
   out.news = [watch, &taker](const Timeline& timeline, const std::vector<Finding>& news) {
     std::vector<Finding> told;

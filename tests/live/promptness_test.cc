@@ -36,7 +36,7 @@ void in_a_thread(Work work) {
 }
 
 TEST(CpuBudget, IsOnePercentOfACore) {
-  CpuBudget budget(kStart);
+  CpuBudget budget(kStart, 10ms);
   budget.charge(kStart, 10ms - 1ns);
   EXPECT_TRUE(budget.allows(kStart));
   budget.charge(kStart, 1ns);
@@ -45,15 +45,15 @@ TEST(CpuBudget, IsOnePercentOfACore) {
   EXPECT_TRUE(budget.allows(kStart + 100ms));
 }
 
-TEST(CpuBudget, SavesNoMoreThanASecondGives) {
-  CpuBudget budget(kStart);
+TEST(CpuBudget, SavesNoMoreThanItsMost) {
+  CpuBudget budget(kStart, 10ms);
   EXPECT_TRUE(budget.allows(kStart + 1h));
   budget.charge(kStart + 1h, 10ms);
   EXPECT_FALSE(budget.allows(kStart + 1h));
 }
 
 TEST(CpuBudget, AThreadThatUsesMoreIsOrdinaryMostOfTheTime) {
-  CpuBudget budget(kStart);
+  CpuBudget budget(kStart, 10ms);
   Duration allowed{};
   for (Instant t = kStart; t < kStart + 10s; t += 1ms) {
     if (!budget.allows(t)) continue;
@@ -131,6 +131,49 @@ TEST_F(PromptnessTest, ALoopThatIsAtWorkIsLentNothing) {
   EXPECT_EQ(policy(), SCHED_OTHER);
 }
 
+TEST_F(PromptnessTest, AfterADeathTheLoopKeepsItOverItsSleepsUntilItIsCalm) {
+  Promptness promptness(true);
+  in_a_thread([&] { promptness.hurry(); });
+  EXPECT_EQ(policy(), SCHED_FIFO);
+  promptness.sleeps();
+  promptness.wakes();
+  promptness.answered();
+  EXPECT_EQ(policy(), SCHED_FIFO);
+  promptness.rests();
+  EXPECT_EQ(policy(), SCHED_OTHER);
+  promptness.sleeps();
+  EXPECT_EQ(policy(), SCHED_FIFO);
+  promptness.calm();
+  EXPECT_EQ(policy(), SCHED_OTHER);
+  promptness.sleeps();
+  promptness.wakes();
+  EXPECT_EQ(policy(), SCHED_OTHER);
+}
+
+TEST_F(PromptnessTest, ALoopInAHurryHasNoMoreThanTheBudget) {
+  Promptness promptness(true);
+  in_a_thread([&] { promptness.hurry(); });
+  use_cpu(31ms);
+  promptness.sleeps();
+  EXPECT_EQ(policy(), SCHED_OTHER);
+}
+
+TEST_F(PromptnessTest, TheHurryEndsByItself) {
+  Promptness promptness(true);
+  in_a_thread([&] { promptness.hurry(); });
+  std::this_thread::sleep_for(101ms);
+  promptness.sleeps();
+  EXPECT_EQ(policy(), SCHED_OTHER);
+}
+
+TEST_F(PromptnessTest, LeavesNoHurryBehind) {
+  {
+    Promptness promptness(true);
+    in_a_thread([&] { promptness.hurry(); });
+  }
+  EXPECT_EQ(policy(), SCHED_OTHER);
+}
+
 TEST_F(PromptnessTest, WhatIsForkedMeanwhileIsOrdinary) {
   Promptness promptness(true);
   promptness.sleeps();
@@ -149,6 +192,7 @@ TEST_F(PromptnessTest, WhereNobodyWantsItNobodyHasIt) {
   in_a_thread([&] {
     promptness.enter();
     promptness.lend();
+    promptness.hurry();
     EXPECT_EQ(policy(), SCHED_OTHER);
   });
   EXPECT_EQ(policy(), SCHED_OTHER);
