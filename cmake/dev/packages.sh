@@ -21,6 +21,7 @@ PART_PACKAGES=(
 TEST_PACKAGES=(
   "mpich:MPICH 4, next to Open MPI: mpicc and mpirun stay Open MPI's" "libmpich-dev:its headers"
   "g++-aarch64-linux-gnu:tests of the agent on aarch64" "qemu-user-static:runs them"
+  "zsh:tests of its completion" "fish:tests of its completion" "debootstrap:a clean system to install the package into"
 )
 TORCH_PACKAGES=("python3-torch:DDP jobs under torchrun" "libopenblas0-pthread:fast PyTorch")
 BENCH_PACKAGES=("valgrind:counts instructions where perf cannot")

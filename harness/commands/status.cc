@@ -13,6 +13,7 @@
 #include "harness/run_dir/run_dir.h"
 #include "reports/one_screen.h"
 #include "reports/rank_table.h"
+#include "reports/status_json.h"
 #include "reports/words.h"
 
 namespace rankfault {
@@ -41,22 +42,16 @@ std::string state_line(const std::string& run, RunState state, const Timeline& t
     case RunState::kComplete:
       return fmt::format("{}; the run is over: rankfault report {}", ranks, run);
     case RunState::kDead:
-      return fmt::format("{}; the rankfault of this run was killed: rankfault clean {}", ranks, run);
+      return fmt::format(
+          "{}; the rankfault of this run was killed, and this ends what is left of the job: rankfault clean "
+          "{}",
+          ranks, run);
   }
   return "";
 }
 
-Json json_of(RunState state, const std::vector<RankPlace>& places, const Findings& findings) {
-  Json rows = Json::array();
-  for (const RankPlace& p : places) {
-    Json row{{"ranks", p.ranks}, {"state", p.state}, {"call", p.call}};
-    if (!p.step.empty()) row["step"] = p.step;
-    if (p.since >= Duration::zero()) row["for_ns"] = p.since.count();
-    rows.push_back(std::move(row));
-  }
-  const char* word = state == RunState::kLive ? "live" : state == RunState::kComplete ? "over" : "dead";
-  return {
-      {"schema", "rankfault.status.v1"}, {"state", word}, {"ranks", rows}, {"findings", to_json(findings)}};
+const char* word(RunState state) {
+  return state == RunState::kLive ? "live" : state == RunState::kComplete ? "over" : "dead";
 }
 
 // The files do not say whether a process is stopped now.
@@ -81,7 +76,9 @@ int status_of(const Options& options) {
   const Findings findings = findings_from_journal(*journal);
   const std::vector<RankPlace> places = rank_places(*timeline, now);
   if (options.json) {
-    fmt::print("{}\n", json_of(state, places, findings).dump(2, ' ', false, Json::error_handler_t::replace));
+    fmt::print(
+        "{}\n",
+        status_json(word(state), places, findings).dump(2, ' ', false, Json::error_handler_t::replace));
     return kExitPass;
   }
   const size_t columns = screen_of_output().value_or(Screen{0, 0}).columns;
@@ -104,7 +101,7 @@ const Registration<CliCommand> kStatus{{
     [](CLI::App& app) {
       auto options = std::make_shared<Options>();
       app.add_option("run", options->run, "the run directory")->required();
-      app.add_flag("--json", options->json, "print JSON: state (live, over or dead), ranks, findings");
+      app.add_flag("--json", options->json, "print JSON (schema: status.v1)");
       return [options] { return status_of(*options); };
     },
 }};

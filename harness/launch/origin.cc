@@ -8,6 +8,7 @@
 #include <regex>
 
 #include "harness/base/file_text.h"
+#include "harness/base/json_text.h"
 #include "harness/base/mask.h"
 #include "harness/base/own_environment.h"
 #include "harness/launch/launcher.h"
@@ -20,15 +21,8 @@ namespace fs = std::filesystem;
 
 // Of a larger file, the size and the time of its last change are compared: a run must not wait for its hash.
 constexpr uintmax_t kLargest = 8u << 20;
+constexpr int kVersion = 1;
 constexpr size_t kSearched = 4096;  // of a value: std::regex is recursive
-
-bool fits_json(const std::string& text) {
-  try {
-    return !Json(text).dump().empty();
-  } catch (const Json::type_error&) {  // not UTF-8
-    return false;
-  }
-}
 
 std::string content_of(const fs::path& path) {
   std::error_code none;
@@ -79,7 +73,7 @@ Origin origin_of(const std::vector<std::string>& words, const std::string& scena
 }
 
 Json to_json(const Origin& origin) {
-  return {{"version", 1},
+  return {{"version", kVersion},
           {"cwd", origin.cwd},
           {"environment", origin.environment},
           {"left_out", origin.left_out},
@@ -91,6 +85,7 @@ Result<Origin> read_origin(const std::string& run_dir) {
   const Result<Json> json = read_json(path);
   if (!json) return json.error();
   try {
+    if (json->at("version") != kVersion) return usage_error(path + " is of another version of rankfault");
     return Origin{json->at("cwd"), json->at("environment"), json->at("left_out"), json->at("files")};
   } catch (const Json::exception&) {
     return usage_error(path + " is not what rankfault writes there");

@@ -11,6 +11,8 @@
 namespace rankfault {
 namespace {
 
+constexpr int kVersion = 1;
+
 Json action_json(const Action& a) {
   return {{"id", a.id},
           {"fault", a.fault},
@@ -100,7 +102,7 @@ Result<Plan> read_plan(const Json& json) {
 Json to_json(const Plan& plan) {
   Json actions = Json::array();
   for (const Action& action : plan.actions) actions.push_back(action_json(action));
-  return {{"version", 1},
+  return {{"version", kVersion},
           {"tooth", plan.tooth},
           {"variant", plan.variant},
           {"bug_on", plan.bug_on},
@@ -118,6 +120,7 @@ Json to_json(const Plan& plan) {
 
 Result<Plan> plan_from_json(const Json& json) {
   try {
+    if (json.at("version") != kVersion) return usage_error("the plan is of another version of rankfault");
     return read_plan(json);
   } catch (const Json::exception& e) {
     return usage_error(fmt::format("not a plan: {}", e.what()));

@@ -4,7 +4,10 @@ files as ctest tests, the matchers for GoogleTest, the completion of bash, the m
 """
 import os
 import pathlib
+import pty
+import select
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -73,6 +76,28 @@ def run(*words, cwd=None, status=0, **more):
     return done.stdout + done.stderr
 
 
+def completed_by_zsh(folder, line):
+    """Types the line and the tab key into an interactive zsh, and returns what that zsh printed."""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.execvpe("zsh", ["zsh", "-f", "-i"], {**os.environ, "TERM": "dumb"})
+    shown = ""
+    try:
+        for typed, answer in ((f"PS1=; fpath=({folder} $fpath); autoload -U compinit; compinit -u -D; echo rea''dy\n", "ready"),
+                              # The completed line becomes the arguments of an echo.
+                              (line + "\t\x05 en''d\x01echo \n", " end")):
+            os.write(terminal, typed.encode())
+            while answer not in shown:
+                if not select.select([terminal], [], [], 60)[0]:
+                    raise AssertionError(f"zsh does not answer: {shown!r}")
+                shown += os.read(terminal, 4096).decode(errors="replace")
+    finally:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        os.close(terminal)
+    return shown
+
+
 class Installed(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -118,16 +143,22 @@ class Installed(unittest.TestCase):
             told = run("bash", "-c", f'. {script}; COMP_WORDS=({line}); COMP_CWORD={len(words) - 1}; _rankfault; echo "${{COMPREPLY[*]}}"')
             self.assertEqual(told.strip(), wanted)
 
-    def check_script(self, shell, name):
+    def need(self, shell):
         if not shutil.which(shell):
-            self.skipTest(f"no {shell}")
-        run(shell, "-n", self.root / "usr/share" / name)
+            self.skipTest(f"no {shell}: apt-get install {shell}")
 
-    def test_zsh_accepts_its_script(self):
-        self.check_script("zsh", "zsh/vendor-completions/_rankfault")
+    def test_zsh_completes_commands_and_options(self):
+        self.need("zsh")
+        folder = self.root / "usr/share/zsh/vendor-completions"
+        for line, wanted in (("rankfault wat", "rankfault watch"), ("rankfault run --jun", "rankfault run --junit")):
+            self.assertIn(f"{wanted} end", completed_by_zsh(folder, line))
 
-    def test_fish_accepts_its_script(self):
-        self.check_script("fish", "fish/vendor_completions.d/rankfault.fish")
+    def test_fish_completes_commands_and_options(self):
+        self.need("fish")
+        script = self.root / "usr/share/fish/vendor_completions.d/rankfault.fish"
+        for line, wanted in (("rankfault wat", "watch"), ("rankfault run --jun", "--junit"), ("rankfault watch -- x --jun", "")):
+            told = run("fish", "--no-config", "-c", f"source {script}; complete -C '{line}'")
+            self.assertEqual(told.split("\t", maxsplit=1)[0].strip(), wanted)
 
     def test_the_manual_page_is_one(self):
         page = self.root / "usr/share/man/man1/rankfault.1"

@@ -39,5 +39,13 @@ TEST(PlanJson, RefusesWhatIsNoPlan) {
   }
 }
 
+TEST(PlanJson, RefusesAnotherVersion) {
+  Json json = to_json(good_plan("  - {kind: rank_kill, ranks: [0], at: {op: barrier}}\n"));
+  json["version"] = 2;
+  const Result<Plan> plan = plan_from_json(json);
+  ASSERT_FALSE(plan.ok());
+  EXPECT_EQ(plan.error().message, "the plan is of another version of rankfault");
+}
+
 }  // namespace
 }  // namespace rankfault

@@ -1,4 +1,5 @@
 // result_schema_test: the shipped schema of results against what the program writes.
+#include "reports/status_json.h"
 #include "tests/reports/runs.h"
 #include "tests/scenario/schema_check.h"
 
@@ -59,6 +60,28 @@ TEST_F(Reports, SeveralResultsAreOneObject) {
   EXPECT_EQ(all["schema"], "rankfault.results.v1");
   ASSERT_EQ(all["runs"].size(), 3u);
   for (const Json& run : all["runs"]) EXPECT_EQ(schema_mistake(schema, run), "");
+}
+
+// The checker knows no references to other files.
+Json status_schema() {
+  Json schema = Json::parse(source_file("docs/reference/status.v1.schema.json"));
+  schema["$defs"] = Json::parse(source_file("docs/reference/result.v1.schema.json"))["$defs"];
+  Json& findings = schema["properties"]["findings"]["items"]["$ref"];
+  EXPECT_EQ(findings, "result.v1.schema.json#/$defs/finding");
+  findings = "#/$defs/finding";
+  return closed(std::move(schema));
+}
+
+TEST(StatusSchema, StatusFollowsIt) {
+  const std::vector<RankPlace> places{{{0, 2}, "4", "inside", 2s, "all_reduce on world, call 3"},
+                                      {{1}, "", "not started", -1ns, ""}};
+  Findings findings;
+  findings.all = {finding("dead_rank", {1}, Confidence::kProven)};
+  for (const char* state : {"live", "over", "dead"})
+    EXPECT_EQ(schema_mistake(status_schema(), status_json(state, places, findings)), "");
+  Json wrong = status_json("live", places, findings);
+  wrong["ranks"][0]["since"] = 2;
+  EXPECT_NE(schema_mistake(status_schema(), wrong), "");
 }
 
 }  // namespace
