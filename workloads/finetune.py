@@ -15,6 +15,11 @@ import torch.distributed as dist
 from torch.distributed.algorithms.join import Join
 from torch.nn.parallel import DistributedDataParallel
 
+with contextlib.suppress(ImportError):  # PyTorch 1 has no such module
+    # DDP imports it, and 800 more, when it is first made: that takes a rank seconds, and the limit of the
+    # group would count them.
+    import torch._dynamo
+
 BATCH = 8
 
 

@@ -5,6 +5,7 @@ usage: torchrun --nproc_per_node=2 loaders.py [--steps=N] [--timeout=SECONDS]
                                             [--on-lost-worker=raise|reopen|wait]
 """
 import argparse
+import contextlib
 import ctypes
 import datetime
 import gc
@@ -16,6 +17,11 @@ import torch
 import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
 from torch.utils.data import DataLoader, Dataset
+
+with contextlib.suppress(ImportError):  # PyTorch 1 has no such module
+    # DDP imports it, and 800 more, when it is first made: that takes a rank seconds, and the limit of the
+    # group would count them.
+    import torch._dynamo
 
 BATCH = 8
 

@@ -1,6 +1,6 @@
 """cells: the faults and the settings of docs/what-pytorch-does.md, and the scenario of each cell."""
 
-RANKS, LIMIT_S, BOUND_S = 3, 5, 80
+RANKS, LIMIT_S, BOUND_S = 3, 5, 110
 
 # What happens to rank 1 at its fourth sum: words of steps.py, or a fault of a scenario. `double`: the double of CUDA decides it.
 FAULTS = {

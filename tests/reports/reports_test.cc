@@ -5,12 +5,24 @@
 #include <fstream>
 #include <sstream>
 
+#include "harness/base/rank_words.h"
 #include "reports/log_that_tells.h"
 #include "reports/words.h"
 #include "tests/reports/runs.h"
 
 namespace rankfault::test {
 namespace {
+
+TEST(RankWords, ManyRanksAreRanges) {
+  std::vector<int> all_but_43;
+  for (int rank = 0; rank < 64; ++rank)
+    if (rank != 43) all_but_43.push_back(rank);
+  EXPECT_EQ(ranks_text(all_but_43), "ranks 0-42 44-63");
+  EXPECT_EQ(ranks_text({0, 1, 3, 4, 5, 7, 9, 10, 12}), "ranks 0 1 3-5 7 9 10 12");
+  EXPECT_EQ(ranks_text({0, 1, 2, 4}), "ranks 0 1 2 4");
+  EXPECT_EQ(ranks_text({4, 5, 6, 7}), "ranks 4-7");
+  EXPECT_EQ(ranks_text({0, 1, 2}), "ranks 0 1 2");
+}
 
 TEST_F(Reports, ConsoleTellsTheCulpritFirst) { expect_approved("console.txt", written("console", reports_)); }
 TEST_F(Reports, JsonTellsAllOfOneRun) { expect_approved("result.json", written("json", {reports_[0]})); }

@@ -75,7 +75,7 @@ RF.drawEdge = function (svg, place, edge, number, both) {
   const cut = (dx, dy) => Math.min(Math.abs((width / 2 + 2) / (dx || 1e-9)), Math.abs((height / 2 + 2) / (dy || 1e-9)));
   const dx = (x1 - x0) / length, dy = (y1 - y0) / length, c = Math.min(cut(dx, dy), length / 2);
   svg.append("line").attr({ class: "edge", x1: x0 + dx * c + nx, y1: y0 + dy * c + ny, x2: x1 - dx * c + nx, y2: y1 - dy * c + ny, "marker-end": "url(#arrow-" + number + ")" });
-  svg.append("text").attr({ class: "edge-text", x: (x0 + x1) / 2 + nx * 1.6, y: (y0 + y1) / 2 + ny * 1.6 - 9, "text-anchor": "middle" }).text("waits for");
+  svg.append("text").attr({ class: "edge-text", x: (x0 + x1) / 2 + nx * 1.6, y: (y0 + y1) / 2 + ny * 1.6 + (ny > 0 ? 8 : -9), "text-anchor": "middle" }).text("waits for");
 };
 
 RF.drawLoop = function (svg, place, edge, number) {
