@@ -87,6 +87,20 @@ constexpr const char* kOthers =
     "# `rankfault list faults` has all of them, `rankfault list oracles` all expectations.\n"
     "# A mutation shows that the scenario can fail: switch off a defence of your job by `teeth`.\n";
 
+// Of a program with calls that rankfault cannot read, only the ends show that a rank is free.
+std::string others_expectation(const RunFacts& facts, int wall) {
+  const std::vector<ProcessView>& all = facts.timeline.processes;
+  if (std::any_of(all.begin(), all.end(), [](const ProcessView& p) { return p.opaque != 0; }))
+    return "  # Your timeout or your launcher ends every other rank. rankfault cannot read every call of "
+           "this\n"
+           "  # program, so the time until they are free (`unblocked`) would be unknown.\n"
+           "  - ended: {ranks: others, exit: nonzero}\n";
+  return fmt::format(
+      "  # Your timeout or your launcher frees every other rank in time. Set the time that you promise.\n"
+      "  - unblocked: {{ranks: others, within: {}s, after: kill}}\n",
+      wall);
+}
+
 }  // namespace
 
 Result<std::string> first_scenario(const RunFacts& facts, const std::string& name, double seconds) {
@@ -109,11 +123,7 @@ Result<std::string> first_scenario(const RunFacts& facts, const std::string& nam
   out += fmt::format(
       "expect:\n  # rankfault names the killed rank.\n  - blamed: {{kind: dead_rank, ranks: [{}]}}\n",
       victim);
-  if (ranks > 1)
-    out += fmt::format(
-        "  # Your timeout or your launcher frees every other rank in time. Set the time that you promise.\n"
-        "  - unblocked: {{ranks: others, within: {}s, after: kill}}\n",
-        wall);
+  if (ranks > 1) out += others_expectation(facts, wall);
   out += "  # Nothing of the job stays on this machine.\n  - left_nothing: [processes, shm, sockets]\n";
   return out + fmt::format(kOthers, victim);
 }
