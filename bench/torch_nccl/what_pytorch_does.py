@@ -52,6 +52,8 @@ class Clocks:
     def monotonic_of(self, stamp):
         day = datetime.datetime.strptime(f"{datetime.date.today().year}{stamp}", "%Y%m%d %H:%M:%S.%f").timestamp()
         (day0, mono0), (day1, mono1) = self._read[0], self._read[-1]
+        if abs((day1 - day0) - (mono1 - mono0)) > 0.1:
+            sys.exit("the time of day was set while a cell ran, so its lines have no place on the journal's clock: run it again")
         return mono0 + (day - day0) * (mono1 - mono0) / (day1 - day0)
 
 
