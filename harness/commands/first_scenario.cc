@@ -87,10 +87,12 @@ constexpr const char* kOthers =
     "# `rankfault list faults` has all of them, `rankfault list oracles` all expectations.\n"
     "# A mutation shows that the scenario can fail: switch off a defence of your job by `teeth`.\n";
 
-// Of a program with calls that rankfault cannot read, only the ends show that a rank is free.
-std::string others_expectation(const RunFacts& facts, int wall) {
+// Where rankfault cannot read all communication of a rank, only its end shows that it is free.
+std::string others_expectation(const RunFacts& facts, int victim, int wall) {
   const std::vector<ProcessView>& all = facts.timeline.processes;
-  if (std::any_of(all.begin(), all.end(), [](const ProcessView& p) { return p.opaque != 0; }))
+  if (std::any_of(all.begin(), all.end(), [&](const ProcessView& p) {
+        return p.rank >= 0 && p.rank != victim && (p.opaque & RF_OPAQUE_COMMUNICATION);
+      }))
     return "  # Your timeout or your launcher ends every other rank. rankfault cannot read every call of "
            "this\n"
            "  # program, so the time until they are free (`unblocked`) would be unknown.\n"
@@ -123,7 +125,7 @@ Result<std::string> first_scenario(const RunFacts& facts, const std::string& nam
   out += fmt::format(
       "expect:\n  # rankfault names the killed rank.\n  - blamed: {{kind: dead_rank, ranks: [{}]}}\n",
       victim);
-  if (ranks > 1) out += others_expectation(facts, wall);
+  if (ranks > 1) out += others_expectation(facts, victim, wall);
   out += "  # Nothing of the job stays on this machine.\n  - left_nothing: [processes, shm, sockets]\n";
   return out + fmt::format(kOthers, victim);
 }

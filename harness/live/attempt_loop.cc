@@ -82,7 +82,7 @@ Result<AttemptEnd> AttemptLoop::run(const std::vector<LaunchItem>& items,
   if (const Status spawned = spawn(items); !spawned) return spawned.error();
   expect_ranks();
   Result<AttemptEnd> end = run_to_end(decided, interrupted);
-  parts_.promptness.calm();
+  parts_.promptness.rests();
   starvation_.finish();
   journal_bystanders();
   return end;
@@ -116,9 +116,11 @@ Result<AttemptEnd> AttemptLoop::run_to_end(const std::function<bool()>& decided,
     }
     if (launcher_hangs(now)) return AttemptEnd::kOver;
     parts_.looks.tick(now);
-    show_ranks(now);
     if (now >= wall_end_) return AttemptEnd::kWall;
-    if (now >= next_decided_ && !parts_.promptness.hurries()) {
+    parts_.promptness.rests();
+    if (parts_.promptness.hurries()) continue;
+    show_ranks(now);
+    if (now >= next_decided_) {
       if (decided()) return AttemptEnd::kDecided;
       next_decided_ = now + std::max(kAskDecidedEvery, (HostClock::now() - now) * kAskDecidedRest);
     }

@@ -54,6 +54,11 @@ void DeathWatch::forget(uint64_t token) {
   watched_.erase(token);
 }
 
+void DeathWatch::set_quiet(uint64_t token, bool quiet) {
+  const std::lock_guard lock(mutex_);
+  if (const auto at = watched_.find(token); at != watched_.end()) at->second.quiet = quiet;
+}
+
 Instant DeathWatch::outlived(uint64_t token) {
   const std::lock_guard lock(mutex_);
   const auto at = watched_.find(token);
@@ -82,17 +87,17 @@ void DeathWatch::watch() {
 void DeathWatch::note(const std::vector<uint64_t>& dead) {
   const std::lock_guard lock(mutex_);
   const Instant before = last_;
+  bool loud = false;
   for (const uint64_t token : dead) {
     const auto at = watched_.find(token);
     if (at == watched_.end() || std::exchange(at->second.dead, true)) continue;
+    loud = loud || !at->second.quiet;
     last_ = std::max(HostClock::now(), last_ + 1ns);
     dead_.push_back({token, last_});
   }
   if (last_ == before) return;
-  if (!is_known(before) || last_ > before + kOneEvent) {
-    note_the_living();
-    if (watched_.size() <= kMostLooked) promptness_.hurry();
-  }
+  if (!is_known(before) || last_ > before + kOneEvent) note_the_living();
+  if (loud && watched_.size() <= kMostLooked) promptness_.hurry();
   ring(bell_);
 }
 

@@ -30,6 +30,8 @@ class DeathWatch {
   // watched here.
   bool add(int pidfd, uint64_t token, const ProcessId&, const std::string& record);
   void forget(uint64_t token);
+  // The death of a quiet process is no reason to hurry: it is no rank.
+  void set_quiet(uint64_t token, bool quiet);
   int fd() const { return bell_.get(); }  // readable after a process has died
   struct Death {
     uint64_t token;
@@ -44,7 +46,7 @@ class DeathWatch {
   struct Living {
     ProcessId process;
     Instant outlived;
-    bool dead = false;
+    bool dead = false, quiet = false;
   };
   void watch();
   void note(const std::vector<uint64_t>& dead);

@@ -25,7 +25,8 @@ namespace rankfault {
 
 struct LookOptions {
   DiagnoseOptions diagnose;
-  // Called when new findings are journaled and only the state and the evidence are left to write.
+  // Called at a look that is kept, when its findings are journaled and only its state and the evidence are
+  // left to write. `proven`: a new finding is.
   std::function<void(bool proven)> written{};
   // Called with the findings that are new or changed, after they are journaled; the job continues meanwhile.
   std::function<void(const Timeline&, const std::vector<Finding>&)> news{};

@@ -12,6 +12,7 @@
 #include <mutex>
 
 #include "harness/base/cpu_time.h"
+#include "harness/base/log.h"
 
 namespace rankfault {
 namespace {
@@ -76,8 +77,21 @@ bool set_slice(uint64_t ns, bool reset_on_fork) {
   return ::syscall(SYS_sched_setattr, 0, &attributes, 0) == 0;
 }
 
+clockid_t clock_of_this_thread() {
+  clockid_t clock{};
+  ::pthread_getcpuclockid(::pthread_self(), &clock);
+  return clock;
+}
+
+// Of small threads.
 thread_local Duration t_charged{};  // CPU time of this thread that is already charged, or need not be
 thread_local bool t_raised = false;
+
+Duration cpu_time_of(clockid_t thread) {
+  timespec time{};
+  ::clock_gettime(thread, &time);
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
 
 }  // namespace
 
@@ -114,7 +128,8 @@ Promptness::Promptness(bool realtime)
       death_budget_(HostClock::now(), kMostForDeaths),
       ordinary_((::sched_getscheduler(0) & ~SCHED_RESET_ON_FORK) == SCHED_OTHER),
       realtime_(realtime && ordinary_),
-      loop_(::gettid()) {
+      loop_(::gettid()),
+      loop_clock_(clock_of_this_thread()) {
   if (ordinary_) set_slice(kSliceNs, true);
   if (!realtime_) return;
   struct sigaction action {};
@@ -125,18 +140,16 @@ Promptness::Promptness(bool realtime)
   ::setrlimit(RLIMIT_RTTIME, &limit);
 }
 
+// The small threads have ended.
 Promptness::~Promptness() {
-  calm();
+  rests();
+  for (auto& place : g_raised) place = 0;
   if (ordinary_ && !set_slice(0, false)) set_slice(0, true);  // the flag stays without the right
   if (!realtime_) return;
+  if (g_misused)
+    tool_log(LogLevel::kWarn, "a thread with real-time priority did not sleep: no thread has it any more");
   ::setrlimit(RLIMIT_RTTIME, &before_);
   ::signal(SIGXCPU, SIG_DFL);
-}
-
-void Promptness::charge_thread(CpuBudget& budget) {
-  const Duration used = thread_cpu_time();
-  budget.charge(HostClock::now(), used - t_charged);
-  t_charged = used;
 }
 
 void Promptness::adjust(bool& raised) {
@@ -155,51 +168,56 @@ void Promptness::enter() {
 
 void Promptness::worked() {
   const std::lock_guard lock(mutex_);
-  if (t_raised)
-    charge_thread(budget_);
-  else
-    t_charged = thread_cpu_time();
+  const Duration used = thread_cpu_time();
+  if (t_raised) budget_.charge(HostClock::now(), used - t_charged);
+  t_charged = used;
   adjust(t_raised);
 }
 
 void Promptness::lend() {
   const std::lock_guard lock(mutex_);
-  if (realtime_ && state_ == Loop::kAsleep && budget_.allows(HostClock::now()) && raise(loop_))
+  if (realtime_ && state_ == Loop::kAsleep && budget_.allows(HostClock::now()) && raise_loop())
     state_ = Loop::kLent;
 }
 
-// The loop may be at work, or wait for a CPU, when the process dies.
 void Promptness::hurry() {
   const std::lock_guard lock(mutex_);
-  hurries_until_ = HostClock::now() + kLongestHurry;
-  raise_for_death();
+  const Instant now = HostClock::now();
+  hurries_until_ = now + kLongestHurry;
+  if (!urgent_ || !hurries_at(now) || state_ == Loop::kHurries) return;
+  if (state_ == Loop::kLent || raise_loop()) state_ = Loop::kHurries;
 }
 
-void Promptness::raise_for_death() {
-  const Instant now = HostClock::now();
-  if (state_ == Loop::kHurries || now >= hurries_until_ || !realtime_ || !death_budget_.allows(now)) return;
-  if (state_ == Loop::kLent || raise(loop_)) state_ = Loop::kHurries;
+bool Promptness::hurries_at(Instant now) {
+  return realtime_ && now < hurries_until_ && death_budget_.allows(now);
+}
+
+bool Promptness::raise_loop() {
+  charged_ = cpu_time_of(loop_clock_);
+  return raise(loop_);
 }
 
 void Promptness::take_back() {
-  charge_thread(state_ == Loop::kLent ? budget_ : death_budget_);
+  CpuBudget& budget = state_ == Loop::kLent ? budget_ : death_budget_;
+  budget.charge(HostClock::now(), cpu_time_of(loop_clock_) - charged_);
   lower(loop_);
   set_slice(kSliceNs, true);
   state_ = Loop::kAwake;
 }
 
-// The loop raises itself before a sleep, because an ordinary thread may wake up late.
+// In a hurry the loop raises itself before it sleeps, because an ordinary thread may wake up late.
 void Promptness::sleeps() {
   const std::lock_guard lock(mutex_);
   if (state_ == Loop::kHurries) take_back();
-  state_ = Loop::kAsleep;
-  raise_for_death();
+  urgent_ = true;
+  state_ = hurries_at(HostClock::now()) && raise_loop() ? Loop::kHurries : Loop::kAsleep;
 }
 
 void Promptness::wakes() {
   const std::lock_guard lock(mutex_);
+  known_until_ = hurries_until_;
   if (state_ == Loop::kAsleep) state_ = Loop::kAwake;
-  t_charged = thread_cpu_time();
+  if (state_ == Loop::kHurries && HostClock::now() >= hurries_until_) take_back();
 }
 
 void Promptness::answered() {
@@ -209,18 +227,19 @@ void Promptness::answered() {
 
 bool Promptness::hurries() {
   const std::lock_guard lock(mutex_);
-  return state_ == Loop::kHurries;
+  return hurries_at(HostClock::now());
 }
 
 void Promptness::rests() {
   const std::lock_guard lock(mutex_);
+  urgent_ = false;
   if (state_ == Loop::kHurries) take_back();
 }
 
 void Promptness::calm() {
+  rests();
   const std::lock_guard lock(mutex_);
-  hurries_until_ = Instant{};
-  if (state_ == Loop::kHurries) take_back();
+  if (hurries_until_ == known_until_) hurries_until_ = Instant{};
 }
 
 }  // namespace rankfault

@@ -3,10 +3,11 @@
 // A thread that only sleeps until a rank dies or asks at a gate has real-time priority, so that the recorded
 // time of a death is the time of the death. The loop that reads, diagnoses and writes is an ordinary thread
 // with a short slice. It borrows that priority twice: from the ring of a gate until the gate is answered, and
-// from the death of a process until a finding is proven, or for 100 ms.
-// All of them together have one budget, 1 % of a core. The looks at deaths have another one, so that a look
-// at many ranks does not make the next deaths late. A thread that exceeds its budget is ordinary until the
-// budget has recovered.
+// after the death of a process for what is urgent then, until a finding is proven or 100 ms have passed.
+//
+// The sleeping threads and the gates share a budget of 1 % of a core. What follows a death has another 1 %,
+// so that a look at many ranks does not make the next deaths late. A thread that exceeds its budget is
+// ordinary until the budget has recovered.
 #pragma once
 
 #include <pthread.h>
@@ -14,6 +15,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <ctime>
 
 #include "harness/base/time.h"
 
@@ -66,21 +68,21 @@ class Promptness {
   void worked();
   // A gate asks: if the loop sleeps, it runs before the ranks until it has called `answered`.
   void lend();
-  // A process died: the loop runs before the ranks until it calls `calm`, and for 100 ms at most.
+  // A process died: the loop runs before the ranks while it does what is urgent (see `rests`).
   void hurry();
 
-  // For the loop.
+  // For the loop. What follows `wakes` is urgent until `rests`.
   void sleeps();
   void wakes();
   void answered();
-  bool hurries();  // what is not about the death has to wait
-  void rests();    // in a hurry: what follows, until the next sleep, is not urgent
-  void calm();     // ends the hurry
+  bool hurries();  // a process died, and no finding is proven yet: what is not urgent has to wait
+  void rests();
+  void calm();  // a finding is proven: ends the hurry, but not that of a death since `wakes`
 
  private:
   enum class Loop { kAwake, kAsleep, kLent, kHurries };  // the last two: with real-time priority
-  void charge_thread(CpuBudget&);
-  void raise_for_death();
+  bool hurries_at(Instant now);
+  bool raise_loop();
   void take_back();
   void adjust(bool& raised);
 
@@ -90,8 +92,11 @@ class Promptness {
                          // is
   const bool realtime_;
   const pid_t loop_;
+  const clockid_t loop_clock_;  // the CPU time of the loop
   Loop state_ = Loop::kAwake;
-  Instant hurries_until_;
+  bool urgent_ = false;
+  Instant hurries_until_, known_until_;  // known_until_: the other as it was at `wakes`
+  Duration charged_{};                   // the loop's CPU time that needs no charge
   rlimit before_{};
 };
 

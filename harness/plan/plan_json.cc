@@ -120,7 +120,8 @@ Json to_json(const Plan& plan) {
 
 Result<Plan> plan_from_json(const Json& json) {
   try {
-    if (json.at("version") != kVersion) return usage_error("the plan is of another version of rankfault");
+    if (json.at("version") != kVersion)
+      return usage_error("plan.json is of another version of rankfault: use that version");
     return read_plan(json);
   } catch (const Json::exception& e) {
     return usage_error(fmt::format("not a plan: {}", e.what()));

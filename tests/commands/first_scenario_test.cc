@@ -20,6 +20,8 @@ std::string text_of(const RunFacts& facts) {
 TEST(FirstScenario, PromisesThatTheOthersAreFreed) {
   Facts facts;
   facts.call(3, RF_OP_ALL_REDUCE, 1, 2);
+  facts.process(1).opaque = RF_OPAQUE_RMA;            // it says nothing about the calls that must be left
+  facts.process(3).opaque = RF_OPAQUE_COMMUNICATION;  // the victim
   EXPECT_THAT(text_of(facts.facts()),
               HasSubstr("  - unblocked: {ranks: others, within: 30s, after: kill}\n"));
 }
@@ -27,7 +29,7 @@ TEST(FirstScenario, PromisesThatTheOthersAreFreed) {
 TEST(FirstScenario, PromisesOnlyEndsOfAProgramThatIsNotReadWhole) {
   Facts facts;
   facts.call(3, RF_OP_ALL_REDUCE, 1, 2);
-  facts.process(1).opaque = RF_OPAQUE_RMA;
+  facts.process(1).opaque = RF_OPAQUE_COMMUNICATION;
   const std::string text = text_of(facts.facts());
   EXPECT_THAT(text, HasSubstr("  - ended: {ranks: others, exit: nonzero}\n"));
   EXPECT_THAT(text, Not(HasSubstr("- unblocked")));

@@ -83,7 +83,7 @@ def completed_by_zsh(folder, line):
         os.execvpe("zsh", ["zsh", "-f", "-i"], {**os.environ, "TERM": "dumb"})
     shown = ""
     try:
-        for typed, answer in ((f"PS1=; fpath=({folder} $fpath); autoload -U compinit; compinit -u -D; echo rea''dy\n", "ready"),
+        for typed, answer in ((f"bindkey -e; PS1=; fpath=({folder} $fpath); autoload -U compinit; compinit -u -D; echo rea''dy\n", "ready"),
                               # The completed line becomes the arguments of an echo.
                               (line + "\t\x05 en''d\x01echo \n", " end")):
             os.write(terminal, typed.encode())

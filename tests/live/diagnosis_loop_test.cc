@@ -137,6 +137,22 @@ TEST_F(LooksTest, AFindingIsWrittenBeforeTheStateOfItsLook) {
   EXPECT_EQ(finding["look"], last_look()["n"]);
 }
 
+TEST_F(LooksTest, SaysWhenOnlyTheStateIsLeftToWrite) {
+  observer_.timeline = TimelineBuilder(2).everyone(all_reduce()).blocked(0, all_reduce()).killed(1).build();
+  std::string journal;
+  bool all_proven = false;
+  LookOptions options;
+  options.written = [&](bool proven) {
+    all_proven = proven;
+    journal = test::read_file(scratch_.file("journal.ndjson"));
+  };
+  DiagnosisLoop looks(observer_, *journal_, options);
+  looks.look("a process ended");
+  EXPECT_TRUE(all_proven);
+  EXPECT_NE(journal.find("\"ev\":\"finding\""), std::string::npos);
+  EXPECT_EQ(journal.find("\"ev\":\"look\""), std::string::npos);
+}
+
 TEST_F(LooksTest, AnEndThatIsProvenAtOnceNeedsNoOtherLook) {
   observer_.timeline = TimelineBuilder(2).everyone(all_reduce()).blocked(0, all_reduce()).killed(1).build();
   DiagnosisLoop looks(observer_, *journal_);

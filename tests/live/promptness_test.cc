@@ -131,28 +131,72 @@ TEST_F(PromptnessTest, ALoopThatIsAtWorkIsLentNothing) {
   EXPECT_EQ(policy(), SCHED_OTHER);
 }
 
-TEST_F(PromptnessTest, AfterADeathTheLoopKeepsItOverItsSleepsUntilItIsCalm) {
-  Promptness promptness(true);
-  in_a_thread([&] { promptness.hurry(); });
-  EXPECT_EQ(policy(), SCHED_FIFO);
+// The loop has woken up, and a process dies.
+void hurry(Promptness& promptness) {
   promptness.sleeps();
   promptness.wakes();
+  in_a_thread([&] { promptness.hurry(); });
+}
+
+TEST_F(PromptnessTest, AfterADeathTheLoopHasItForWhatIsUrgentUntilItIsCalm) {
+  Promptness promptness(true);
+  hurry(promptness);
   promptness.answered();
   EXPECT_EQ(policy(), SCHED_FIFO);
+  EXPECT_TRUE(promptness.hurries());
   promptness.rests();
   EXPECT_EQ(policy(), SCHED_OTHER);
   promptness.sleeps();
   EXPECT_EQ(policy(), SCHED_FIFO);
+  promptness.wakes();
   promptness.calm();
   EXPECT_EQ(policy(), SCHED_OTHER);
+  EXPECT_FALSE(promptness.hurries());
   promptness.sleeps();
-  promptness.wakes();
   EXPECT_EQ(policy(), SCHED_OTHER);
 }
 
-TEST_F(PromptnessTest, ALoopInAHurryHasNoMoreThanTheBudget) {
+TEST_F(PromptnessTest, ADeathDuringTheRestWaitsForTheNextSleep) {
   Promptness promptness(true);
+  promptness.sleeps();
+  promptness.wakes();
+  promptness.rests();
   in_a_thread([&] { promptness.hurry(); });
+  EXPECT_EQ(policy(), SCHED_OTHER);
+  promptness.sleeps();
+  EXPECT_EQ(policy(), SCHED_FIFO);
+}
+
+TEST_F(PromptnessTest, TheProofOfADeathDoesNotEndTheHurryOfALaterOne) {
+  Promptness promptness(true);
+  hurry(promptness);
+  promptness.sleeps();
+  promptness.wakes();
+  in_a_thread([&] { promptness.hurry(); });
+  promptness.calm();
+  EXPECT_TRUE(promptness.hurries());
+}
+
+TEST_F(PromptnessTest, AGateThatIsAnsweredDoesNotEndTheHurry) {
+  Promptness promptness(true);
+  promptness.sleeps();
+  in_a_thread([&] {
+    promptness.lend();
+    promptness.hurry();
+  });
+  promptness.wakes();
+  promptness.answered();
+  EXPECT_EQ(policy(), SCHED_FIFO);
+}
+
+TEST_F(PromptnessTest, ALoopInAHurryHasNoMoreThanItsBudget) {
+  Promptness promptness(true);
+  promptness.sleeps();
+  promptness.wakes();
+  use_cpu(31ms);  // before the death: it is not charged
+  in_a_thread([&] { promptness.hurry(); });
+  promptness.sleeps();
+  EXPECT_EQ(policy(), SCHED_FIFO);
   use_cpu(31ms);
   promptness.sleeps();
   EXPECT_EQ(policy(), SCHED_OTHER);
@@ -160,18 +204,31 @@ TEST_F(PromptnessTest, ALoopInAHurryHasNoMoreThanTheBudget) {
 
 TEST_F(PromptnessTest, TheHurryEndsByItself) {
   Promptness promptness(true);
-  in_a_thread([&] { promptness.hurry(); });
+  hurry(promptness);
   std::this_thread::sleep_for(101ms);
-  promptness.sleeps();
+  promptness.wakes();
   EXPECT_EQ(policy(), SCHED_OTHER);
 }
 
 TEST_F(PromptnessTest, LeavesNoHurryBehind) {
   {
     Promptness promptness(true);
-    in_a_thread([&] { promptness.hurry(); });
+    hurry(promptness);
   }
   EXPECT_EQ(policy(), SCHED_OTHER);
+}
+
+TEST_F(PromptnessTest, EachRunOfAProcessHasIt) {
+  for (int run = 0; run < 3; ++run) {
+    Promptness promptness(true);
+    for (int thread = 0; thread < 3; ++thread)
+      in_a_thread([&] {
+        promptness.enter();
+        EXPECT_EQ(policy(), SCHED_FIFO) << run;
+      });
+    hurry(promptness);
+    EXPECT_EQ(policy(), SCHED_FIFO) << run;
+  }
 }
 
 TEST_F(PromptnessTest, WhatIsForkedMeanwhileIsOrdinary) {

@@ -44,7 +44,7 @@ TEST(PlanJson, RefusesAnotherVersion) {
   json["version"] = 2;
   const Result<Plan> plan = plan_from_json(json);
   ASSERT_FALSE(plan.ok());
-  EXPECT_EQ(plan.error().message, "the plan is of another version of rankfault");
+  EXPECT_EQ(plan.error().message, "plan.json is of another version of rankfault: use that version");
 }
 
 }  // namespace
