@@ -16,8 +16,8 @@ another table.
   time
 - *names*: the rank or the ranks that PyTorch's output names as the cause
 - *how the ranks ended*: in the order of the ranks. "lives" means: still there {cells.BOUND_S} s after the job began, which is at least
-  {cells.BOUND_S - 20} s after the trouble. Three cells ran at a time on 2 cores, next to other work. A cell alone needs 62 to 71 s from
-  the trouble to SIGABRT with the default settings
+  {cells.BOUND_S - 20} s after the trouble. With the default settings PyTorch needs 62 to 71 s from the trouble to SIGABRT, and up to
+  86 s on a busy machine
 - *dumps*: files of the Flight Recorder
 - *left*: segments in /dev/shm after the end
 - *rankfault*: its first finding that blames a rank, and its time from the trouble

@@ -93,9 +93,8 @@ std::string others_expectation(const RunFacts& facts, int victim, int wall) {
   if (std::any_of(all.begin(), all.end(), [&](const ProcessView& p) {
         return p.rank >= 0 && p.rank != victim && (p.opaque & RF_OPAQUE_COMMUNICATION);
       }))
-    return "  # Your timeout or your launcher ends every other rank. rankfault cannot read every call of "
-           "this\n"
-           "  # program, so the time until they are free (`unblocked`) would be unknown.\n"
+    return "  # Your timeout or your launcher ends every other rank. `unblocked` would be unknown, because\n"
+           "  # rankfault cannot read all calls of this program.\n"
            "  - ended: {ranks: others, exit: nonzero}\n";
   return fmt::format(
       "  # Your timeout or your launcher frees every other rank in time. Set the time that you promise.\n"

@@ -30,7 +30,7 @@ class DeathWatch {
   // watched here.
   bool add(int pidfd, uint64_t token, const ProcessId&, const std::string& record);
   void forget(uint64_t token);
-  // The death of a quiet process is no reason to hurry: it is no rank.
+  // The loop does not hurry when a quiet process dies, because that process is not a rank.
   void set_quiet(uint64_t token, bool quiet);
   int fd() const { return bell_.get(); }  // readable after a process has died
   struct Death {

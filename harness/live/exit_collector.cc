@@ -47,8 +47,11 @@ void ExitCollector::watch(const ProcessId& process, int rank, int attempt, bool 
   if (!quiet && w.told && !w.journaled) journal(w);
   w.end.rank = rank;
   w.end.attempt = attempt;
+  if (w.end.process.pid == 0) begin_watch(w, process);
   if (w.token != 0) deaths_.set_quiet(w.token, quiet);
-  if (w.end.process.pid != 0) return;
+}
+
+void ExitCollector::begin_watch(Watched& w, const ProcessId& process) {
   w.end.process = process;
   if (is_visible_here(process)) {
     oom_kills_.watch(process.pid);
@@ -59,7 +62,6 @@ void ExitCollector::watch(const ProcessId& process, int rank, int attempt, bool 
     w.token = watch_death((w.pidfd = std::move(*pidfd)).get(), process);
   else if (is_gone(process))
     w.gone = HostClock::now();
-  if (w.token != 0) deaths_.set_quiet(w.token, quiet);
   if (const auto early = reaped_early_.find({process.pid, process.start}); early != reaped_early_.end())
     w.sources.waited = early->second;
 }

@@ -56,6 +56,7 @@ class ExitCollector {
     bool told = false;
     bool quiet = false, journaled = false;
   };
+  void begin_watch(Watched&, const ProcessId&);
   std::string record_of(const ProcessId&) const;
   uint64_t watch_death(int pidfd, const ProcessId&);
   void take_deaths();

@@ -123,9 +123,10 @@ InheritingMutex::InheritingMutex() {
   ::pthread_mutexattr_destroy(&attributes);
 }
 
-Promptness::Promptness(bool realtime)
-    : budget_(HostClock::now(), kMost),
-      death_budget_(HostClock::now(), kMostForDeaths),
+Promptness::Promptness(bool realtime, Instant (*now)())
+    : now_(now),
+      budget_(now(), kMost),
+      death_budget_(now(), kMostForDeaths),
       ordinary_((::sched_getscheduler(0) & ~SCHED_RESET_ON_FORK) == SCHED_OTHER),
       realtime_(realtime && ordinary_),
       loop_(::gettid()),
@@ -153,7 +154,7 @@ Promptness::~Promptness() {
 }
 
 void Promptness::adjust(bool& raised) {
-  const bool may = realtime_ && budget_.allows(HostClock::now());
+  const bool may = realtime_ && budget_.allows(now_());
   if (may == raised) return;
   if (raised) lower(::gettid());
   raised = may && raise(::gettid());
@@ -169,22 +170,21 @@ void Promptness::enter() {
 void Promptness::worked() {
   const std::lock_guard lock(mutex_);
   const Duration used = thread_cpu_time();
-  if (t_raised) budget_.charge(HostClock::now(), used - t_charged);
+  if (t_raised) budget_.charge(now_(), used - t_charged);
   t_charged = used;
   adjust(t_raised);
 }
 
 void Promptness::lend() {
   const std::lock_guard lock(mutex_);
-  if (realtime_ && state_ == Loop::kAsleep && budget_.allows(HostClock::now()) && raise_loop())
-    state_ = Loop::kLent;
+  if (realtime_ && state_ == Loop::kAsleep && budget_.allows(now_()) && raise_loop()) state_ = Loop::kLent;
 }
 
 void Promptness::hurry() {
   const std::lock_guard lock(mutex_);
-  const Instant now = HostClock::now();
+  const Instant now = now_();
   hurries_until_ = now + kLongestHurry;
-  if (!urgent_ || !hurries_at(now) || state_ == Loop::kHurries) return;
+  if (state_ == Loop::kRests || state_ == Loop::kHurries || !hurries_at(now)) return;
   if (state_ == Loop::kLent || raise_loop()) state_ = Loop::kHurries;
 }
 
@@ -199,7 +199,7 @@ bool Promptness::raise_loop() {
 
 void Promptness::take_back() {
   CpuBudget& budget = state_ == Loop::kLent ? budget_ : death_budget_;
-  budget.charge(HostClock::now(), cpu_time_of(loop_clock_) - charged_);
+  budget.charge(now_(), cpu_time_of(loop_clock_) - charged_);
   lower(loop_);
   set_slice(kSliceNs, true);
   state_ = Loop::kAwake;
@@ -209,15 +209,14 @@ void Promptness::take_back() {
 void Promptness::sleeps() {
   const std::lock_guard lock(mutex_);
   if (state_ == Loop::kHurries) take_back();
-  urgent_ = true;
-  state_ = hurries_at(HostClock::now()) && raise_loop() ? Loop::kHurries : Loop::kAsleep;
+  state_ = hurries_at(now_()) && raise_loop() ? Loop::kHurries : Loop::kAsleep;
 }
 
 void Promptness::wakes() {
   const std::lock_guard lock(mutex_);
   known_until_ = hurries_until_;
   if (state_ == Loop::kAsleep) state_ = Loop::kAwake;
-  if (state_ == Loop::kHurries && HostClock::now() >= hurries_until_) take_back();
+  if (state_ == Loop::kHurries && now_() >= hurries_until_) take_back();
 }
 
 void Promptness::answered() {
@@ -227,13 +226,13 @@ void Promptness::answered() {
 
 bool Promptness::hurries() {
   const std::lock_guard lock(mutex_);
-  return hurries_at(HostClock::now());
+  return hurries_at(now_());
 }
 
 void Promptness::rests() {
   const std::lock_guard lock(mutex_);
-  urgent_ = false;
   if (state_ == Loop::kHurries) take_back();
+  state_ = Loop::kRests;
 }
 
 void Promptness::calm() {

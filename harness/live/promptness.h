@@ -58,7 +58,8 @@ class InheritingMutex {
 // ordinary.
 class Promptness {
  public:
-  explicit Promptness(bool realtime);
+  // `now`: the clock of the budgets and of the 100 ms; a test has its own.
+  explicit Promptness(bool realtime, Instant (*now)() = HostClock::now);
   ~Promptness();
   Promptness(const Promptness&) = delete;
   Promptness& operator=(const Promptness&) = delete;
@@ -80,21 +81,22 @@ class Promptness {
   void calm();  // a finding is proven: ends the hurry, but not that of a death since `wakes`
 
  private:
-  enum class Loop { kAwake, kAsleep, kLent, kHurries };  // the last two: with real-time priority
+  // kLent and kHurries: with real-time priority. kRests: no death raises it before its next sleep.
+  enum class Loop { kAsleep, kAwake, kRests, kLent, kHurries };
   bool hurries_at(Instant now);
   bool raise_loop();
   void take_back();
   void adjust(bool& raised);
 
   InheritingMutex mutex_;
+  Instant (*const now_)();
   CpuBudget budget_, death_budget_;
   const bool ordinary_;  // the user started the tool with the ordinary policy; any other policy stays as it
                          // is
   const bool realtime_;
   const pid_t loop_;
   const clockid_t loop_clock_;  // the CPU time of the loop
-  Loop state_ = Loop::kAwake;
-  bool urgent_ = false;
+  Loop state_ = Loop::kRests;
   Instant hurries_until_, known_until_;  // known_until_: the other as it was at `wakes`
   Duration charged_{};                   // the loop's CPU time that needs no charge
   rlimit before_{};

@@ -131,6 +131,10 @@ TEST_F(PromptnessTest, ALoopThatIsAtWorkIsLentNothing) {
   EXPECT_EQ(policy(), SCHED_OTHER);
 }
 
+// Time stands still unless a test moves it, so no test depends on the speed of the machine.
+Instant g_now = kStart + 1h;
+Instant test_now() { return g_now; }
+
 // The loop has woken up, and a process dies.
 void hurry(Promptness& promptness) {
   promptness.sleeps();
@@ -139,7 +143,7 @@ void hurry(Promptness& promptness) {
 }
 
 TEST_F(PromptnessTest, AfterADeathTheLoopHasItForWhatIsUrgentUntilItIsCalm) {
-  Promptness promptness(true);
+  Promptness promptness(true, test_now);
   hurry(promptness);
   promptness.answered();
   EXPECT_EQ(policy(), SCHED_FIFO);
@@ -157,7 +161,7 @@ TEST_F(PromptnessTest, AfterADeathTheLoopHasItForWhatIsUrgentUntilItIsCalm) {
 }
 
 TEST_F(PromptnessTest, ADeathDuringTheRestWaitsForTheNextSleep) {
-  Promptness promptness(true);
+  Promptness promptness(true, test_now);
   promptness.sleeps();
   promptness.wakes();
   promptness.rests();
@@ -168,17 +172,18 @@ TEST_F(PromptnessTest, ADeathDuringTheRestWaitsForTheNextSleep) {
 }
 
 TEST_F(PromptnessTest, TheProofOfADeathDoesNotEndTheHurryOfALaterOne) {
-  Promptness promptness(true);
+  Promptness promptness(true, test_now);
   hurry(promptness);
   promptness.sleeps();
   promptness.wakes();
+  g_now += 1ms;
   in_a_thread([&] { promptness.hurry(); });
   promptness.calm();
   EXPECT_TRUE(promptness.hurries());
 }
 
 TEST_F(PromptnessTest, AGateThatIsAnsweredDoesNotEndTheHurry) {
-  Promptness promptness(true);
+  Promptness promptness(true, test_now);
   promptness.sleeps();
   in_a_thread([&] {
     promptness.lend();
@@ -190,7 +195,7 @@ TEST_F(PromptnessTest, AGateThatIsAnsweredDoesNotEndTheHurry) {
 }
 
 TEST_F(PromptnessTest, ALoopInAHurryHasNoMoreThanItsBudget) {
-  Promptness promptness(true);
+  Promptness promptness(true, test_now);
   promptness.sleeps();
   promptness.wakes();
   use_cpu(31ms);  // before the death: it is not charged
@@ -203,16 +208,16 @@ TEST_F(PromptnessTest, ALoopInAHurryHasNoMoreThanItsBudget) {
 }
 
 TEST_F(PromptnessTest, TheHurryEndsByItself) {
-  Promptness promptness(true);
+  Promptness promptness(true, test_now);
   hurry(promptness);
-  std::this_thread::sleep_for(101ms);
+  g_now += 100ms;
   promptness.wakes();
   EXPECT_EQ(policy(), SCHED_OTHER);
 }
 
 TEST_F(PromptnessTest, LeavesNoHurryBehind) {
   {
-    Promptness promptness(true);
+    Promptness promptness(true, test_now);
     hurry(promptness);
   }
   EXPECT_EQ(policy(), SCHED_OTHER);
@@ -220,7 +225,7 @@ TEST_F(PromptnessTest, LeavesNoHurryBehind) {
 
 TEST_F(PromptnessTest, EachRunOfAProcessHasIt) {
   for (int run = 0; run < 3; ++run) {
-    Promptness promptness(true);
+    Promptness promptness(true, test_now);
     for (int thread = 0; thread < 3; ++thread)
       in_a_thread([&] {
         promptness.enter();
