@@ -8,8 +8,6 @@
 #include <regex>
 #include <set>
 
-#include "harness/base/json_text.h"
-#include "harness/base/printable.h"
 #include "harness/commands/launcher_options.h"
 #include "harness/launch/launcher.h"
 #include "harness/scenario/one_line.h"
@@ -99,10 +97,6 @@ Result<Workload> torchrun_workload(const Words& command, size_t from, int given)
 
 Result<Workload> workload_of(const Words& command, int ranks) {
   if (command.empty() || command[0].empty()) return usage_error("the command is missing: write it after --");
-  for (size_t i = 0; i < command.size(); ++i)
-    if (!fits_json(command[i]))
-      return usage_error(
-          fmt::format("word {} of the command is not UTF-8: {}", i + 1, printable(command[i])));
   if (ranks < 0) return usage_error(fmt::format("--ranks must be at least 1, not {}", ranks));
   if (is_mpirun(command[0])) return mpirun_workload(command, ranks);
   if (const size_t words = torchrun_words(command)) return torchrun_workload(command, words, ranks);

@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include "faults/fault.h"
+#include "harness/base/json_text.h"
+#include "harness/base/printable.h"
 #include "harness/plan/apply.h"
 #include "harness/plan/external_act.h"
 #include "harness/scenario/op_names.h"
@@ -13,6 +15,19 @@
 
 namespace rankfault {
 namespace {
+
+// Words of a command line may hold any bytes; plan.json and the journal hold UTF-8.
+Status check_texts(const Value& tree) {
+  if (is_scalar(tree) && !fits_json(tree.text))
+    return usage_error("not UTF-8: " + printable(tree.text), tree.pos);
+  if (const Value::List* items = tree.list())
+    for (const Value& item : *items)
+      if (Status ok = check_texts(item); !ok) return ok;
+  if (const Value::Map* entries = tree.map())
+    for (const auto& [key, value] : *entries)
+      if (Status ok = check_texts(value); !ok) return ok;
+  return Done{};
+}
 
 std::string digest_of(const Scenario& scenario, const PlanOptions& options, uint64_t seed) {
   const std::string text = fmt::format("{}\n{}\n{} {} {}", scenario.text, to_json(to_tree(scenario)).dump(),
@@ -105,6 +120,7 @@ Result<Plan> make_plan(const Scenario& written, const PlanOptions& options) {
   Plan plan;
   plan.scenario = std::move(*applied);
   name_lone_parameters(plan.scenario);
+  if (Status texts = check_texts(to_tree(plan.scenario)); !texts) return texts.error();
   if (const std::vector<Error> errors = validate(plan.scenario); !errors.empty()) return errors.front();
   plan.tooth = options.tooth ? options.tooth->id : "";
   plan.variant = options.variant ? options.variant->id : "";

@@ -36,10 +36,6 @@ std::string mistake(const std::string& text, int ranks = kRanksNotGiven) {
   return workload.error().message;
 }
 
-TEST(JobWords, AWordThatIsNotUtf8IsRefused) {
-  EXPECT_EQ(mistake("./a --name=\xff"), "word 2 of the command is not UTF-8: --name=?");
-}
-
 TEST(JobWords, MpirunsOptionsEndWhereTheProgramBegins) {
   const Workload w =
       job("mpirun --oversubscribe -np 4 --mca btl self,vader -x A=b --bind-to none ./a.out -np 9");

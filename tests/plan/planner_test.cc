@@ -106,6 +106,17 @@ TEST(Planner, PreloadsTheFileCallsWhereNcclMakesSegments) {
   EXPECT_THAT(plan->preload, ElementsAre("libc"));
 }
 
+TEST(Planner, RefusesWordsThatAreNotUtf8) {
+  Scenario scenario = scenario_with("  - {kind: rank_kill, ranks: [1], at: {op: barrier}}\n");
+  scenario.workload.command.push_back("--name=\xff");
+  Result<Plan> plan = plan_of(scenario);
+  ASSERT_FALSE(plan.ok());
+  EXPECT_EQ(plan.error().message, "not UTF-8: --name=?");
+  scenario.workload.command.pop_back();
+  scenario.workload.launcher_args = {"-x", "A=\xff"};  // watch takes these from the words of mpirun
+  EXPECT_FALSE(plan_of(scenario).ok());
+}
+
 TEST(Planner, RefusesWhatCanNeverHappen) {
   EXPECT_EQ(refusal("  - {kind: rank_kill, ranks: [7], at: {op: barrier}}\n"),
             "t.yaml:7:30: rank 7 is not in this job: ranks are 0 to 3");
