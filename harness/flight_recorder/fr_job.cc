@@ -10,14 +10,14 @@
 
 #include "harness/flight_recorder/absent_ranks.h"
 #include "harness/flight_recorder/fr_words.h"
+#include "harness/flight_recorder/group_calls.h"
 #include "harness/flight_recorder/worlds.h"
 
 namespace rankfault {
 namespace {
 
-constexpr uint64_t kBefore = 64, kAfter = 192;       // calls kept around a disagreement
-constexpr uint64_t kMostPlaces = uint64_t{1} << 20;  // of a group in all dumps: a ring holds 2,000 by default
-constexpr size_t kMostKept = 100'000;                // of a dump: calls that are not complete
+constexpr uint64_t kBefore = 64, kAfter = 192;  // calls kept around a disagreement
+constexpr size_t kMostKept = 100'000;           // of a dump: calls that are not complete
 
 struct GroupOf {  // a group as one process knows it
   int64_t pg_id = -1;
@@ -60,26 +60,6 @@ uint64_t signature(const rf_record& r) {
          (count * 0x9e3779b97f4a7c15ull >> 16 & ~uint64_t{1});
 }
 
-// The signature of a group's call at each place, from the first member that was read, and the first place
-// where another member's signature differs.
-struct GroupCalls {
-  uint64_t base = 0;
-  std::vector<uint64_t> words;
-  uint64_t differs_at = 0;
-
-  void take(uint64_t seq, uint64_t word) {
-    if (words.empty()) base = seq;
-    const uint64_t length =
-        seq < base ? words.size() + (base - seq) : std::max<uint64_t>(words.size(), seq - base + 1);
-    if (length > kMostPlaces) return;  // one ring of calls cannot hold both numbers
-    if (seq < base) words.insert(words.begin(), base - seq, 0), base = seq;
-    if (seq - base >= words.size()) words.resize(seq - base + 1);
-    uint64_t& at = words[seq - base];
-    if (at == 0) at = word;
-    if (at != word && (differs_at == 0 || seq < differs_at)) differs_at = seq;
-  }
-};
-
 uint64_t count_of(int64_t n) { return n > 0 ? static_cast<uint64_t>(n) : 0; }
 
 rf_record record_of(const FrEntry& e) {
@@ -103,13 +83,14 @@ rf_record record_of(const FrEntry& e) {
 
 class Reader {
  public:
-  Reader(const FrLimits& limits, FrJob& job) : limits_(limits), job_(job) {}
+  Reader(const FrLimits& limits, FrHistory history, FrJob& job)
+      : limits_(limits), history_(history), job_(job) {}
 
   Status read(const std::vector<FrSource>& sources) {
     for (const FrSource& source : sources) read_one(source);
     if (ranks_.empty()) return usage_error("no Flight Recorder dump of a known rank could be read");
     for (OneRank& one : ranks_)
-      if (disagrees(one)) read_around(one);
+      if (history_ != FrHistory::kWhole && disagrees(one)) read_around(one);
     return Done{};
   }
   std::vector<OneRank>& ranks() { return ranks_; }
@@ -163,8 +144,9 @@ class Reader {
     }
     const bool first = ++together.calls == 1;
     if (first && !e.is_p2p && r.seq != 0) places.emplace_back(e.group.name, r.seq, signature(r));
-    if (!fr_done(e) && r.op != RF_OP_NONE && one.kept.size() < kMostKept)
-      one.kept.push_back({e.group.name, r, false, started, fr_call_site(e)});
+    const bool done = fr_done(e);
+    if ((!done || history_ == FrHistory::kWhole) && r.op != RF_OP_NONE && one.kept.size() < kMostKept)
+      one.kept.push_back({e.group.name, r, done, started, fr_call_site(e)});
   }
 
   // Keeps only calls that are known to be incomplete. Only the entry that ends coalesced calls says whether
@@ -250,6 +232,7 @@ class Reader {
   }
 
   const FrLimits& limits_;
+  const FrHistory history_;
   FrJob& job_;
   std::vector<OneRank> ranks_;
   std::map<Key, GroupCalls> places_;
@@ -378,12 +361,12 @@ Timeline timeline_of(std::vector<OneRank>& ranks, Instant newest, std::vector<Fr
 
 }  // namespace
 
-Result<FrJob> read_fr_job(const std::vector<std::string>& paths, const FrLimits& limits) {
+Result<FrJob> read_fr_job(const std::vector<std::string>& paths, const FrLimits& limits, FrHistory history) {
   Result<FrSources> sources = find_dumps(paths, limits);
   if (!sources.ok()) return sources.error();
   FrJob job;
   job.evidence = std::move(sources->evidence);
-  Reader reader(limits, job);
+  Reader reader(limits, history, job);
   if (Status read = reader.read(sources->sources); !read.ok()) return read.error();
   job.not_one_job = reader.worlds().disagreement();
   job.timeline = timeline_of(reader.ranks(), reader.newest(), job.evidence);

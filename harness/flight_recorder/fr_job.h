@@ -24,8 +24,11 @@ struct FrJob {
   std::string not_one_job;  // why the dumps cannot belong to one job, so that the timeline means nothing;
                             // else ""
 };
+// kWhole: the result keeps all calls of the dumps (at most 100,000 of each), for the few ranks that are looked at closely.
+enum class FrHistory { kAroundTrouble, kWhole };
 // Errors: a path that cannot be read, or no dump at all among the files.
-Result<FrJob> read_fr_job(const std::vector<std::string>& paths, const FrLimits& limits = {});
+Result<FrJob> read_fr_job(const std::vector<std::string>& paths, const FrLimits& limits = {},
+                          FrHistory = FrHistory::kAroundTrouble);
 
 // True when the folder holds a file that is a dump by its first bytes.
 bool looks_like_dumps(const std::string& path);

@@ -32,6 +32,7 @@ void report_start(const std::vector<LaunchItem>& items, const LiveRun& run, cons
 
 // Whether the attempt can end now: nothing can change the verdict any more, or the watched job hangs.
 bool is_decided(const Plan& plan, const LiveRun& run, const RunOptions& options, const DiagnosisLoop& looks) {
+  if (options.enough && options.enough(looks.findings().result())) return true;
   if (options.watch) return options.watch->end_on_finding && cannot_go_on(looks.findings().result());
   run.observer->save(run.observer->look(false));  // all_decided() reads files
   return all_decided(plan, run.dir.path());

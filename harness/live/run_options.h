@@ -18,6 +18,8 @@ struct RunOptions {
   const std::atomic<int>* interrupted = nullptr;     // signal number after the user asked to stop
   const WatchOptions* watch = nullptr;               // null: a scenario
   const RankView* view = nullptr;                    // null: nobody follows the ranks
+  // Whether the caller has seen enough: the attempt then ends. Asked from time to time; may be empty.
+  std::function<bool(const Findings&)> enough;
 };
 
 }  // namespace rankfault

@@ -48,6 +48,7 @@ MAY_INCLUDE = {
     "faults": "agent base journal scenario plan launch observe diagnose facts",
     "reports": "agent base journal scenario plan launch observe diagnose evidence facts judge",
     "harness/session": ANY,
+    "harness/reproduce": ANY,
     "harness/commands": ANY,
     "workloads": "mark",
 }

@@ -1,0 +1,455 @@
+#include "harness/reproduce/from_clues.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "harness/base/rank_words.h"
+
+namespace rankfault {
+namespace {
+
+constexpr int kMostRanks = 1 << 20;
+constexpr uint64_t kCallsBefore = 3;
+constexpr size_t kFewSilent = 4;  // more silent ranks than this, or than a quarter, name no rank
+
+std::string place_text(const Clue& c) { return fmt::format("{}:{}", c.file, c.line); }
+
+std::vector<int> sorted(const std::set<int>& ranks) { return {ranks.begin(), ranks.end()}; }
+
+bool is_world(const std::string& group) {
+  return group.empty() || group == "0" || group.find("default") != std::string::npos || group == "world" ||
+         group == "MPI_COMM_WORLD";
+}
+
+bool names_a_loss(const std::string& text) {
+  return text.find("closed by peer") != std::string::npos || text.find("reset by peer") != std::string::npos;
+}
+
+// What the messages of one rank say.
+struct Heard {
+  std::optional<Clue> gave_up;  // the first call that it gave up
+  std::optional<Clue> stack;    // where it was
+  std::optional<Clue> end;      // how its process ended
+  int64_t last_enqueued = -1;
+  std::set<std::pair<std::string, int64_t>> calls;  // all calls that it gave up: several are several hangs
+  bool lost_peer = false, timed_out = false;
+};
+
+// The gradients of DDP are summed while backward() runs: an exception of a communication library that left it
+// was in an all_reduce. FSDP's would be a reduce_scatter.
+bool left_backward(const Clue& c) {
+  return std::any_of(c.frames.begin(), c.frames.end(), [](const std::string& frame) {
+    return frame.find("_engine_run_backward") != std::string::npos;
+  });
+}
+
+bool is_of_communication(const std::string& text) {
+  for (const char* word : {"gloo", "NCCL", "Timed out waiting", "Connection closed by peer", "ProcessGroup"})
+    if (text.find(word) != std::string::npos) return true;
+  return false;
+}
+
+class Understanding {
+ public:
+  explicit Understanding(const std::vector<Clue>& clues) : clues_(clues) {}
+
+  Case result() {
+    for (const Clue& clue : clues_) hear(clue);
+    settle_world();
+    find_waiters();
+    const bool found =
+        not_joined() || named_by_library() || died() || lagging() || ended_first() || elsewhere() || silent();
+    if (!found) nothing_is_said();
+    describe();
+    return std::move(case_);
+  }
+
+ private:
+  void hear(const Clue& c) {
+    if (c.world_size > 0 && c.world_size <= kMostRanks)
+      case_.world_size = std::max(case_.world_size, c.world_size);
+    for (const int r : c.about) highest_ = std::max(highest_, r < kMostRanks ? r : -1);
+    if (c.kind == ClueKind::kNotJoined) unjoined_.push_back(&c);
+    if (c.kind == ClueKind::kDiffers) differs_.push_back(&c);
+    if (c.rank < 0 || c.rank >= kMostRanks) {
+      if (c.kind == ClueKind::kCallTimedOut && !c.op.empty()) without_rank_.push_back(&c);
+      return;
+    }
+    highest_ = std::max(highest_, c.rank);
+    Heard& rank = heard_[c.rank];
+    rank.last_enqueued = std::max(rank.last_enqueued, c.last_enqueued);
+    const bool names_a_call = !c.op.empty();
+    if (c.kind == ClueKind::kCallTimedOut && names_a_call) {
+      if (!rank.gave_up) rank.gave_up = c;
+      if (rank.gave_up->limit_ms < 0) rank.gave_up->limit_ms = c.limit_ms;
+      rank.calls.emplace(c.op, c.seq);
+    }
+    // An exception that left a communication call is the rank's own word that it waited in it.
+    if (c.kind == ClueKind::kLibraryError && names_a_call && !rank.gave_up) rank.gave_up = c;
+    if (c.kind == ClueKind::kLibraryError && !names_a_call && left_backward(c) &&
+        is_of_communication(c.text) && !rank.gave_up) {
+      rank.gave_up = c;
+      rank.gave_up->op = "all_reduce";
+      in_backward_ = true;
+    }
+    rank.timed_out |= c.kind == ClueKind::kCallTimedOut || c.text.find("Timed out") != std::string::npos;
+    rank.lost_peer |= c.kind == ClueKind::kPeerLost || names_a_loss(c.text);
+    if (c.kind == ClueKind::kStack && !rank.stack) rank.stack = c;
+    if (c.kind == ClueKind::kEnded && !rank.end) rank.end = c, ends_.push_back(&c);
+  }
+
+  void settle_world() {
+    if (case_.world_size > highest_ || case_.world_size > 0) {
+      case_.world_size = std::max(case_.world_size, highest_ + 1);
+      return;
+    }
+    case_.world_size = std::max(2, highest_ + 1);
+    if (!heard_.empty())
+      case_.guessed.push_back(
+          fmt::format("{} ranks: the highest rank that a message names is {}", case_.world_size, highest_));
+  }
+
+  // The call that most ranks gave up: the earliest place of the group that most of them name.
+  void find_waiters() {
+    std::map<std::tuple<std::string, std::string, int64_t, int64_t>, std::set<int>> by_call;
+    for (const auto& [rank, heard] : heard_) {
+      const std::optional<Clue>& c = heard.gave_up ? heard.gave_up : heard.stack;
+      if (c && !c->op.empty())
+        by_call[{is_world(c->group) ? "" : c->group, c->op, c->seq, own_numel(*c)}].insert(rank);
+    }
+    const auto most = std::max_element(by_call.begin(), by_call.end(), [](const auto& a, const auto& b) {
+      return a.second.size() < b.second.size();
+    });
+    if (most == by_call.end()) return;
+    waiters_ = most->second;
+    const Heard& one = heard_.at(*waiters_.begin());
+    call_ = one.gave_up ? *one.gave_up : *one.stack;
+    for (const auto& [rank, heard] : heard_)
+      if (heard.calls.size() > 1) several_hangs_ = true;
+  }
+
+  void blame(const char* kind, const std::set<int>& ranks, const std::string& text) {
+    case_.state.kind = kind;
+    case_.state.culprits = sorted(ranks);
+    case_.state.text = text;
+    for (const int r : ranks) waiters_.erase(r);
+  }
+
+  bool not_joined() {
+    if (!waiters_.empty() || unjoined_.empty()) return false;
+    std::set<int> missing;
+    for (const Clue* c : unjoined_) missing.insert(c->about.begin(), c->about.end());
+    // A store says which keys it waits for, or only how many ranks came.
+    for (const Clue* c : unjoined_) waiters_.insert(c->rank >= 0 ? c->rank : 0);
+    for (const int r : missing) waiters_.erase(r);
+    if (missing.empty()) return false;
+    blame("init_stall", missing,
+          fmt::format("{} did not join: {}", ranks_text(sorted(missing)), unjoined_.front()->text));
+    case_.known.push_back(fmt::format("{}: {}", place_text(*unjoined_.front()), unjoined_.front()->text));
+    return true;
+  }
+
+  // The library's own report names ranks: those that lag, or that made another call.
+  bool named_by_library() {
+    std::set<int> named;
+    const Clue* by = nullptr;
+    for (const Clue* c : differs_) {
+      if (c->about.empty() || c->about.size() * 2 > static_cast<size_t>(case_.world_size)) continue;
+      named.insert(c->about.begin(), c->about.end());
+      if (!by) by = c;
+    }
+    if (!by || waiters_.empty()) return false;
+    case_.known.push_back(
+        fmt::format("{}: the library names {}: {}", place_text(*by), ranks_text(sorted(named)), by->text));
+    const bool in_another_call =
+        std::any_of(named.begin(), named.end(), [&](int r) { return gave_up_another(r); });
+    blame(in_another_call ? "missing_call" : "stuck_outside", named,
+          fmt::format("{} did not enter {}", ranks_text(sorted(named)), call_text()));
+    return true;
+  }
+
+  bool gave_up_another(int rank) const {
+    const auto at = heard_.find(rank);
+    return at != heard_.end() && at->second.gave_up && call_ && key_of(*at->second.gave_up) != key_of(*call_);
+  }
+
+  static std::tuple<std::string, int64_t, int64_t> key_of(const Clue& c) {
+    return {c.op, c.seq, own_numel(c)};
+  }
+
+  // Where ranks give different counts by design, counts do not tell calls apart.
+  static int64_t own_numel(const Clue& c) {
+    const bool may_differ = c.op.find("gather") != std::string::npos ||
+                            c.op.find("scatter") != std::string::npos ||
+                            c.op.find("all_to_all") != std::string::npos;
+    return may_differ ? -1 : c.numel_in;
+  }
+
+  // Ranks of which no message says that they waited.
+  std::set<int> silent_ranks() const {
+    std::set<int> ranks;
+    for (int r = 0; r < case_.world_size; ++r) {
+      const auto at = heard_.find(r);
+      if (at == heard_.end() || (!at->second.gave_up && !at->second.stack)) ranks.insert(r);
+    }
+    for (const int r : waiters_) ranks.erase(r);
+    return ranks;
+  }
+
+  // The others lost their connections and none of them reached a limit: the silent ranks had ended.
+  bool died() {
+    const std::set<int> ranks = silent_ranks();
+    if (!call_ || ranks.empty() || ranks.size() * 2 > static_cast<size_t>(case_.world_size)) return false;
+    for (const auto& [rank, heard] : heard_)
+      if (ranks.count(rank) == 0 && (heard.timed_out || !heard.lost_peer || gave_up_another(rank)))
+        return false;
+    blame("dead_rank", ranks, fmt::format("{} did not enter {}", ranks_text(sorted(ranks)), call_text()));
+    case_.guessed.push_back(
+        fmt::format("{} ended: the others lost connections, and none of them reached a limit",
+                    ranks_text(sorted(ranks))));
+    return true;
+  }
+
+  // No rank reached a limit, and each lost a connection: a rank that no message names was the first to end.
+  bool only_losses() const {
+    return std::all_of(heard_.begin(), heard_.end(),
+                       [](const auto& one) { return one.second.lost_peer && !one.second.timed_out; });
+  }
+
+  // A root that waits alone in its call: the others did not make it.
+  bool is_alone_as_root(int rank) const {
+    const std::string& op = heard_.at(rank).gave_up->op;
+    return op == "broadcast" || op == "scatter" || op == "gather" || op == "reduce";
+  }
+
+  // Ranks that gave up another call at the same time, or whose own count is behind.
+  bool lagging() {
+    if (!call_ || !silent_ranks().empty() || only_losses()) return false;
+    std::set<int> other, behind;
+    for (const auto& [rank, heard] : heard_) {
+      if (waiters_.count(rank) > 0) continue;
+      if (gave_up_another(rank)) other.insert(rank);
+      if (call_->seq > 0 && heard.last_enqueued >= 0 && heard.last_enqueued < call_->seq) behind.insert(rank);
+    }
+    if (other.empty() && behind.empty()) return false;
+    if (other.size() >= waiters_.size()) return false;
+    if (other.size() == 1 && is_alone_as_root(*other.begin())) {
+      call_ = *heard_.at(*other.begin()).gave_up;
+      if (call_->peer < 0) call_->peer = *other.begin();
+      std::swap(other, waiters_);
+    }
+    if (!other.empty()) {
+      blame("missing_call", other,
+            fmt::format("{} made another call than the others, who wait in {}", ranks_text(sorted(other)),
+                        call_text()));
+      case_.guessed.push_back(
+          "the ranks that gave up another call left this one out: the log does not show their calls "
+          "before it");
+    } else {
+      blame("stuck_outside", behind,
+            fmt::format("{} did not enter {}", ranks_text(sorted(behind)), call_text()));
+    }
+    return true;
+  }
+
+  // A process that ended, and did not end because it gave up a call or was asked to.
+  bool ended_first() {
+    for (const Clue* c : ends_) {
+      const Heard& heard = heard_.at(c->rank);
+      if (heard.gave_up || heard.timed_out || heard.lost_peer || c->signal == 15 ||
+          (c->signal < 0 && c->code <= 0))
+        continue;
+      if (waiters_.empty()) continue;
+      const bool by_signal = c->signal > 0;
+      blame(by_signal ? "dead_rank" : "exited_rank", {c->rank},
+            by_signal ? fmt::format("rank {} was ended by signal {}; the others wait in {}", c->rank,
+                                    c->signal, call_text())
+                      : fmt::format("rank {} exited with {}; the others wait in {}", c->rank, c->code,
+                                    call_text()));
+      case_.known.push_back(fmt::format("{}: {}", place_text(*c), c->text));
+      ended_ = *c;
+      return true;
+    }
+    return false;
+  }
+
+  // A stack shows a rank in no communication call.
+  bool elsewhere() {
+    std::set<int> ranks;
+    for (const auto& [rank, heard] : heard_)
+      if (heard.stack && heard.stack->op.empty() && !heard.gave_up && heard.stack->reason.empty())
+        ranks.insert(rank);
+    if (ranks.empty() || waiters_.empty()) return false;
+    const Clue& one = *heard_.at(*ranks.begin()).stack;
+    case_.known.push_back(fmt::format("{}: rank {} is in {}", place_text(one), *ranks.begin(),
+                                      one.frames.empty() ? "no communication call" : one.frames.front()));
+    blame("stuck_outside", ranks, fmt::format("{} did not enter {}", ranks_text(sorted(ranks)), call_text()));
+    return true;
+  }
+
+  // All others gave up one call, and a few ranks say nothing.
+  bool silent() {
+    if (!call_ || !is_world(call_->group)) return false;
+    const std::set<int> ranks = silent_ranks();
+    const size_t most = std::max<size_t>(1, std::min(kFewSilent, static_cast<size_t>(case_.world_size) / 4));
+    if (ranks.empty() || ranks.size() > most) return false;
+    blame("stuck_outside", ranks, fmt::format("{} did not enter {}", ranks_text(sorted(ranks)), call_text()));
+    case_.guessed.push_back(fmt::format("{} {} no message, and all others gave up the call",
+                                        ranks_text(sorted(ranks)), ranks.size() == 1 ? "has" : "have"));
+    case_.questions.push_back(
+        "what did these ranks do? Their stacks (py-spy dump) or Flight Recorder dumps answer it");
+    return true;
+  }
+
+  void nothing_is_said() {
+    if (!call_ && without_rank_.empty()) {
+      case_.questions.push_back(
+          "the log names no communication call that a rank waits in, so it does not show what hangs: "
+          "Flight Recorder dumps, or a run under `rankfault watch`, show it");
+      return;
+    }
+    const Clue& c = call_ ? *call_ : *without_rank_.front();
+    case_.known.push_back(fmt::format("{}: {}", place_text(c), c.text));
+    case_.questions.push_back(
+        "the log does not show which rank did not come: the logs of all ranks, or their Flight "
+        "Recorder dumps, show it");
+  }
+
+  std::string call_text() const {
+    std::string text = call_ ? call_->op : "a call";
+    if (call_ && call_->seq > 0) text += fmt::format(" {}", call_->seq);
+    return text + (call_ && !is_world(call_->group) ? " on " + call_->group : " on world");
+  }
+
+  CaseCall waited_call() const {
+    CaseCall call{.group = 0, .op = call_->op, .dtype = call_->dtype, .open = true};
+    call.count = call_->numel_in;
+    call.seq = place();
+    call.peer = call_->peer < case_.world_size ? static_cast<int>(call_->peer) : -1;
+    return call;
+  }
+
+  // The ranks had made such calls before: a hang in the first call of all is another state.
+  void add_calls_before(CaseRank& rank) const {
+    CaseCall call = waited_call();
+    call.open = false;
+    for (uint64_t i = kCallsBefore; i > 0; --i) {
+      call.seq = place() - i;
+      rank.calls.push_back(call);
+    }
+  }
+
+  // Of the call in the small job: its own place if the log has it, else the one after the calls before it.
+  uint64_t place() const {
+    return call_->seq > static_cast<int64_t>(kCallsBefore) ? static_cast<uint64_t>(call_->seq)
+                                                           : kCallsBefore + 1;
+  }
+
+  // The members of the call's group: all ranks, or those that the log names.
+  std::vector<int> members() {
+    std::vector<int> all;
+    if (!call_ || is_world(call_->group)) {
+      for (int r = 0; r < case_.world_size; ++r) all.push_back(r);
+      return all;
+    }
+    std::set<int> named = waiters_;
+    named.insert(case_.state.culprits.begin(), case_.state.culprits.end());
+    case_.guessed.push_back("the members of " + call_->group + ": the ranks that the log names");
+    return sorted(named);
+  }
+
+  // A rank that gave up another call: it is in that one.
+  std::optional<CaseCall> own_call(int rank) const {
+    const auto at = heard_.find(rank);
+    if (at == heard_.end() || !at->second.gave_up || case_.state.kind != "missing_call") return std::nullopt;
+    CaseCall call{.group = 0, .op = at->second.gave_up->op, .open = true};
+    call.count = at->second.gave_up->numel_in;
+    call.seq = place();
+    return call;
+  }
+
+  void describe() {
+    if (call_ && case_.state.hangs()) {
+      case_.known.insert(
+          case_.known.begin(),
+          fmt::format("{}: {} gave up {}{}", place_text(*call_), ranks_text(sorted(waiters_)), call_text(),
+                      call_->limit_ms > 0 ? fmt::format(" after its limit of {} ms", call_->limit_ms) : ""));
+      case_.limit_ms = call_->limit_ms;
+      case_.state.op = call_->op;
+      case_.state.seq = static_cast<uint64_t>(std::max<int64_t>(0, call_->seq));
+    }
+    if (in_backward_)
+      case_.guessed.push_back("an exception that left backward() was in DDP's all_reduce of gradients");
+    if (several_hangs_)
+      case_.questions.push_back(
+          "a rank gave up several calls: this case is the first of them; cut the log to reproduce another");
+    if (!case_.state.hangs()) return;
+    const std::vector<int> group = members();
+    case_.groups.push_back(
+        {.name = call_ && !is_world(call_->group) ? call_->group : "world", .id = 1, .members = group});
+    case_.state.group = case_.groups[0].name;
+    if (call_) case_.guessed.push_back(fmt::format("{} calls of the same kind before it", kCallsBefore));
+    // A job of one group: ranks that a message does not name wait like the others.
+    for (int r = 0; r < case_.world_size; ++r) {
+      CaseRank rank{.rank = r};
+      if (call_ && std::binary_search(group.begin(), group.end(), r)) add_calls_before(rank);
+      const bool blamed = std::binary_search(case_.state.culprits.begin(), case_.state.culprits.end(), r);
+      const bool member = std::binary_search(group.begin(), group.end(), r);
+      if (blamed) {
+        rank.state = ended_                             ? RankState::kEnded
+                     : case_.state.kind == "init_stall" ? RankState::kNotStarted
+                                                        : RankState::kElsewhere;
+        if (ended_) rank.signal = std::max(0, ended_->signal), rank.code = ended_->code;
+        if (std::optional<CaseCall> own = own_call(r)) rank.calls.push_back(*own);
+      } else if (call_ && member) {
+        rank.state = RankState::kWaits;
+        rank.calls.push_back(waited_call());
+        if (waiters_.insert(r).second) unheard_.insert(r);
+      }
+      case_.ranks.push_back(std::move(rank));
+    }
+    if (!unheard_.empty() && call_)
+      case_.guessed.push_back(fmt::format("{} {} in the same call: no message of {}",
+                                          ranks_text(sorted(unheard_)),
+                                          unheard_.size() == 1 ? "waits" : "wait",
+                                          unheard_.size() == 1 ? "it names a call" : "them names a call"));
+    case_.state.waiters = sorted(waiters_);
+    if (case_.state.op.empty() && call_) case_.state.op = call_->op;
+  }
+
+  const std::vector<Clue>& clues_;
+  Case case_;
+  std::map<int, Heard> heard_;
+  std::vector<const Clue*> differs_, unjoined_, ends_, without_rank_;
+  int highest_ = -1;
+  std::set<int> waiters_, unheard_;
+  std::optional<Clue> call_, ended_;
+  bool several_hangs_ = false, in_backward_ = false;
+};
+
+// "c10d", "mpi", "gloo" or "": by the words that only one of them writes.
+std::string library_of(const std::vector<Clue>& clues) {
+  for (const Clue& c : clues) {
+    if (c.text.find("WorkNCCL") != std::string::npos || c.text.find("ProcessGroup") != std::string::npos ||
+        c.text.find("torch") != std::string::npos || c.text.find("NCCL") != std::string::npos)
+      return "c10d";
+    if (c.text.find("MPI") != std::string::npos || c.text.find("mpirun") != std::string::npos) return "mpi";
+  }
+  for (const Clue& c : clues)
+    if (c.text.find("gloo") != std::string::npos) return "gloo";
+  return "";
+}
+
+}  // namespace
+
+Case case_from_clues(const std::vector<Clue>& clues) {
+  Case c = Understanding(clues).result();
+  c.library = library_of(clues);
+  return c;
+}
+
+}  // namespace rankfault

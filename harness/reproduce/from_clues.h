@@ -1,0 +1,20 @@
+// from_clues: a case from logs alone. It repeats what the messages say, and says what it guessed.
+//
+// What a log can show: which ranks gave up which call, at which place, with how many elements; how far a rank
+// had come; which process ended, and how; which ranks the library itself named. What it cannot show is
+// guessed only where one reading fits all messages: ranks that say nothing while all others give up one call
+// are held outside it.
+#pragma once
+
+#include <vector>
+
+#include "harness/reproduce/case.h"
+#include "harness/reproduce/logs/clue.h"
+
+namespace rankfault {
+
+// A case without a state (HangState::hangs() is false) when the log names no communication call that waits:
+// `questions` then says what is missing.
+Case case_from_clues(const std::vector<Clue>&);
+
+}  // namespace rankfault

@@ -1,0 +1,385 @@
+#include "harness/reproduce/replay.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <set>
+
+#include "harness/base/rank_words.h"
+#include "harness/reproduce/simulate.h"
+
+namespace rankfault {
+namespace {
+
+bool is_message(const CaseCall& call) { return call.op == "send" || call.op == "ssend" || call.op == "recv"; }
+
+bool is_wait(const CaseCall& call) { return call.op.starts_with("wait") || call.op == "stream_wait"; }
+
+// Where the recorded calls of the members of each group begin at one place: before it, some members' calls
+// are not in the window.
+std::vector<uint64_t> common_starts(const Case& c, const std::vector<RankProgram>& programs) {
+  std::vector<uint64_t> starts(c.groups.size(), 0);
+  for (size_t g = 0; g < c.groups.size(); ++g) {
+    uint64_t first_open = std::numeric_limits<uint64_t>::max();
+    std::vector<uint64_t> firsts;
+    for (const int member : c.groups[g].members) {
+      uint64_t first = 0;
+      for (const CaseCall& call : programs[static_cast<size_t>(member)]) {
+        if (call.group != static_cast<int>(g) || call.seq == 0) continue;
+        if (first == 0) first = call.seq;
+        if (call.open) first_open = std::min(first_open, call.seq);
+      }
+      firsts.push_back(first);
+    }
+    for (const uint64_t first : firsts)
+      starts[g] = std::max(starts[g], first != 0                                           ? first
+                                      : first_open == std::numeric_limits<uint64_t>::max() ? 0
+                                                                                           : first_open);
+  }
+  return starts;
+}
+
+constexpr size_t kMostAdded = 4096;
+
+class Builder {
+ public:
+  explicit Builder(const Case& c) : case_(c) {}
+
+  Result<Replay> build() {
+    replay_.groups = case_.groups;
+    for (CaseGroup& g : replay_.groups) std::erase(g.members, -1);
+    take_programs();
+    replay_.healthy = recorded_;
+    if (const Status made = diverge(); !made) return made.error();
+    for (RankProgram& program : replay_.healthy) drop_idle_waits(program);
+    for (RankProgram& program : replay_.diverging) drop_idle_waits(program);
+    return std::move(replay_);
+  }
+
+ private:
+  void take_programs() {
+    recorded_.resize(static_cast<size_t>(case_.world_size));
+    for (const CaseRank& rank : case_.ranks)
+      if (rank.rank >= 0 && rank.rank < case_.world_size)
+        recorded_[static_cast<size_t>(rank.rank)] = rank.calls;
+    const std::vector<uint64_t> starts = common_starts(case_, recorded_);
+    for (RankProgram& program : recorded_) {
+      std::erase_if(program, [&](const CaseCall& call) {
+        if (is_wait(call)) return false;
+        if (call.group < 0) return true;
+        if (is_message(call)) return call.peer < 0;
+        return call.seq != 0 && call.seq < starts[static_cast<size_t>(call.group)];
+      });
+      for (CaseCall& call : program) {
+        if (is_wait(call)) call.op = "wait";
+        if (call.op == "ssend") call.op = "send";
+      }
+    }
+    match_messages();
+    equalize_shares();
+  }
+
+  // Where ranks may give different counts, the replay gives the largest of them on all ranks.
+  void equalize_shares() {
+    static const std::set<std::string> kOwnCounts{"all_to_allv", "all_to_allw", "all_gatherv", "gatherv",
+                                                  "scatterv",    "gather",      "scatter"};
+    std::map<std::tuple<int, uint64_t, std::string>, int64_t> largest;
+    const auto for_each = [&](auto what) {
+      for (RankProgram& program : recorded_)
+        for (CaseCall& call : program)
+          if (kOwnCounts.count(call.op) > 0) what(call, largest[{call.group, call.seq, call.op}]);
+    };
+    for_each([](const CaseCall& call, int64_t& most) { most = std::max(most, call.count); });
+    for_each([](CaseCall& call, int64_t most) { call.count = most; });
+  }
+
+  // The window cuts through messages: of each channel the newest ones stay that both sides made.
+  void match_messages() {
+    using Channel = std::tuple<int, int, int, int>;
+    std::map<Channel, std::pair<size_t, size_t>> done;
+    const auto channel = [](int rank, const CaseCall& call) {
+      return call.op == "recv" ? Channel{call.group, call.peer, rank, call.tag}
+                               : Channel{call.group, rank, call.peer, call.tag};
+    };
+    for (size_t r = 0; r < recorded_.size(); ++r)
+      for (const CaseCall& call : recorded_[r])
+        if (is_message(call) && !call.open) {
+          auto& [sends, receives] = done[channel(static_cast<int>(r), call)];
+          ++(call.op == "recv" ? receives : sends);
+        }
+    for (size_t r = 0; r < recorded_.size(); ++r)
+      std::erase_if(recorded_[r], [&](const CaseCall& call) {
+        if (!is_message(call) || call.open) return false;
+        auto& [sends, receives] = done[channel(static_cast<int>(r), call)];
+        size_t& mine = call.op == "recv" ? receives : sends;
+        const size_t theirs = call.op == "recv" ? sends : receives;
+        return mine > theirs ? (--mine, true) : false;
+      });
+  }
+
+  static void drop_idle_waits(RankProgram& program) {
+    bool pending = false;
+    std::erase_if(program, [&](const CaseCall& call) {
+      if (!is_wait(call)) return pending = pending || call.pending, false;
+      const bool idle = !pending;
+      pending = false;
+      return idle;
+    });
+  }
+
+  Status diverge() {
+    const std::string& kind = case_.state.kind;
+    if (kind == "wedged")
+      return usage_error(
+          "every member is in the call, and it does not complete: the cause is below the calls, so no "
+          "program of calls can show it");
+    if (kind == "duplicate_rank" || kind == "version_mismatch" || kind == "host_resource")
+      return usage_error(fmt::format("{} is not about calls, so no program of calls can show it", kind));
+    if (kind == "init_stall") return never_started();
+    if (kind == "call_mismatch" || kind == "extra_call" || kind == "order_deadlock" ||
+        case_.state.culprits.empty())
+      return other_lines();
+    return absent();
+  }
+
+  // The ranks that the evidence misses are never started.
+  Status never_started() {
+    ReplayDivergence d{
+        .fault = "start", .ranks = case_.state.culprits, .stands_for = "a rank that never joined"};
+    if (d.ranks.empty()) return usage_error("the evidence does not say which rank did not join");
+    replay_.healthy.assign(recorded_.size(), {});
+    replay_.diverging = replay_.healthy;
+    replay_.divergences.push_back(d);
+    return Done{};
+  }
+
+  // The call of another rank that `rank` did not make: the one that the evidence names, which a library may
+  // even have completed with another call; else an open call that waits for the rank. Null: no such call is
+  // on record.
+  const CaseCall* awaited(int rank, int* other_rank) const {
+    const CaseCall* any = nullptr;
+    for (const CaseRank& other : case_.ranks) {
+      if (other.rank == rank || is_culprit(other.rank)) continue;
+      for (const CaseCall& call : recorded_[static_cast<size_t>(other.rank)]) {
+        if (is_wait(call) || !needs(call, rank)) continue;
+        const bool named = call.op == case_.state.op && is_of_named_group(call);
+        const bool is_it = named && !is_message(call) && call.seq != 0 && call.seq == case_.state.seq;
+        if (!is_it && !call.open) continue;
+        if (named || !any) any = &call, *other_rank = other.rank;
+        if (is_it || (named && case_.state.seq == 0)) return any;
+      }
+    }
+    return any;
+  }
+
+  bool is_culprit(int rank) const {
+    const std::vector<int>& all = case_.state.culprits;
+    return std::find(all.begin(), all.end(), rank) != all.end();
+  }
+
+  bool needs(const CaseCall& call, int rank) const {
+    const std::vector<int>& members = group_of(call).members;
+    return is_message(call) ? call.peer == rank
+                            : std::find(members.begin(), members.end(), rank) != members.end();
+  }
+
+  const CaseGroup& group_of(const CaseCall& call) const {
+    return replay_.groups[static_cast<size_t>(call.group)];
+  }
+
+  bool is_of_named_group(const CaseCall& call) const {
+    return case_.state.group.empty() || group_of(call).name == case_.state.group;
+  }
+
+  static CaseCall as_made_by(const CaseCall& call, int waiter) {
+    CaseCall made = call;
+    made.open = made.pending = false;
+    made.where.clear();
+    if (is_message(call)) {
+      made.op = call.op == "recv" ? "send" : "recv";
+      made.peer = waiter;
+    }
+    return made;
+  }
+
+  // Puts the call where the rank's own calls say that it belongs, and returns its place.
+  static size_t insert(RankProgram& program, const CaseCall& call) {
+    auto at = std::find_if(program.begin(), program.end(), [&](const CaseCall& other) {
+      return !is_message(call) && other.group == call.group && call.seq != 0 && other.seq >= call.seq &&
+             !is_message(other) && !is_wait(other);
+    });
+    if (at == program.end())
+      at = std::find_if(program.begin(), program.end(), [](const CaseCall& other) { return other.open; });
+    const auto inserted = program.insert(at, call);
+    return static_cast<size_t>(inserted - program.begin());
+  }
+
+  Status absent() {
+    for (const int culprit : case_.state.culprits) {
+      int waiter = -1;
+      const CaseCall* call = awaited(culprit, &waiter);
+      if (!call) continue;
+      RankProgram& program = replay_.healthy[static_cast<size_t>(culprit)];
+      const size_t place = insert(program, as_made_by(*call, waiter));
+      targets_[culprit] = place;
+    }
+    const bool at_all = !targets_.empty();
+    if (case_.state.kind == "dead_rank" || case_.state.kind == "exited_rank") end_with_the_others();
+    if (!at_all) return usage_error("no rank of the evidence is in a call that waits for the named ranks");
+    if (const Status done = complete(); !done) return done;
+    replay_.diverging = replay_.healthy;
+    for (const auto& [culprit, place] : targets_) replay_.divergences.push_back(fault_at(culprit, place));
+    return Done{};
+  }
+
+  // Ranks that ended together with those that others wait for: before their last call.
+  void end_with_the_others() {
+    for (const int culprit : case_.state.culprits) {
+      const RankProgram& program = replay_.healthy[static_cast<size_t>(culprit)];
+      size_t last = program.size();
+      while (last > 0 && is_wait(program[last - 1])) --last;
+      if (last > 0) targets_.try_emplace(culprit, last - 1);
+    }
+  }
+
+  ReplayDivergence fault_at(int culprit, size_t place) const {
+    ReplayDivergence d{.ranks = {culprit}, .place = place};
+    const std::string& kind = case_.state.kind;
+    const CaseRank* rank = case_.rank(culprit);
+    if (kind == "dead_rank") {
+      d.fault = "rank_kill", d.stands_for = "a process that a signal ended";
+      d.signal = rank && rank->signal > 0 ? rank->signal : 9;
+    } else if (kind == "exited_rank") {
+      d.fault = "rank_exit", d.stands_for = "a process that exited";
+      d.code = rank && rank->code >= 0 ? rank->code : 1;
+    } else if (kind == "stopped_rank") {
+      d.fault = "rank_stop", d.stands_for = "a stopped process";
+    } else if (kind == "missing_call") {
+      d.fault = "skip_call", d.stands_for = "a branch of the program that leaves the call out";
+    } else {
+      d.fault = "delay_call", d.stands_for = "a rank that is held outside communication";
+    }
+    return d;
+  }
+
+  // Adds the calls that let all ranks finish: a rank that has no further call on record makes the calls that
+  // others wait for. `reorder`: also a rank that waits elsewhere makes them first.
+  Status complete(bool reorder = false) {
+    for (RankProgram& program : replay_.healthy) wait_at_the_end(program);
+    size_t added = 0;
+    for (size_t i = 0; i < kMostAdded; ++i) {
+      const Simulated end = simulate(replay_.groups, replay_.healthy);
+      if (end.stalled.empty()) {
+        if (added > 0)
+          replay_.notes.push_back(fmt::format(
+              "{} calls after the divergence are not on record: the ranks make those that the others "
+              "wait for",
+              added));
+        return Done{};
+      }
+      bool moved = false;
+      for (const Stalled& stalled : end.stalled)
+        for (const int rank : stalled.needs) {
+          if (moved) continue;
+          const auto r = static_cast<size_t>(rank);
+          const CaseCall call = as_made_by(*stalled.call, stalled.rank);
+          if (add_at_the_end(replay_.healthy[r], end.reached[r], call))
+            ++added, moved = true;
+          else if (reorder)
+            added += pull_forward(r, end.reached[r], call), moved = true;
+        }
+      if (!moved) return do_not_fit(end.stalled.front());
+    }
+    return usage_error("the ranks make too many calls that are not on record");
+  }
+
+  Error do_not_fit(const Stalled& stalled) const {
+    const size_t other = stalled.needs.empty() ? 0 : static_cast<size_t>(stalled.needs.front());
+    return usage_error(fmt::format(
+        "the recorded calls of the other ranks do not fit each other, so no program that finishes can be "
+        "made of them: rank {} is in {}{} on {}, and rank {} never makes its part",
+        stalled.rank, stalled.call->op, stalled.call->pending ? " (pending)" : "",
+        replay_.groups[static_cast<size_t>(stalled.call->group)].name, other));
+  }
+
+  // False if the rank still has calls to make. A rank that is in the wait at its end can make more before it.
+  static bool add_at_the_end(RankProgram& program, size_t reached, CaseCall call) {
+    const bool in_last_wait = reached + 1 == program.size() && is_wait(program.back());
+    if (reached < program.size() && !in_last_wait) return false;
+    call.pending = in_last_wait;
+    program.insert(program.end() - in_last_wait, std::move(call));
+    return true;
+  }
+
+  // Work that is pending holds its rank at its end at the latest.
+  static void wait_at_the_end(RankProgram& program) {
+    if (std::any_of(program.begin(), program.end(), [](const CaseCall& call) { return call.pending; }))
+      program.push_back({.op = "wait"});
+  }
+
+  // Makes the rank's own such call its next one. Returns 1 if it had none, and adds it to both forms.
+  size_t pull_forward(size_t rank, size_t reached, const CaseCall& call) {
+    RankProgram& program = replay_.healthy[rank];
+    const auto next = program.begin() + static_cast<ptrdiff_t>(reached);
+    const auto own = std::find_if(next, program.end(), [&](const CaseCall& other) {
+      return other.group == call.group && other.op == call.op &&
+             (!is_message(call) || other.peer == call.peer);
+    });
+    if (own != program.end()) {
+      std::rotate(next, own, own + 1);
+      return 0;
+    }
+    program.insert(next, call);
+    replay_.diverging[rank].push_back(call);
+    return 1;
+  }
+
+  // The recorded calls as they are, and for the healthy job the calls of the larger side.
+  Status other_lines() {
+    replay_.diverging = recorded_;
+    if (case_.state.kind == "extra_call")
+      for (const int culprit : case_.state.culprits)
+        std::erase_if(replay_.healthy[static_cast<size_t>(culprit)],
+                      [](const CaseCall& call) { return call.open; });
+    if (case_.state.kind == "call_mismatch" && !case_.state.culprits.empty())
+      for (const int culprit : case_.state.culprits) copy_call_of_others(culprit);
+    replay_.divergences.push_back({.ranks = case_.state.culprits,
+                                   .stands_for = case_.state.kind == "order_deadlock"
+                                                     ? "ranks that make their calls in another order"
+                                                     : "a rank that makes another call than the others"});
+    return complete(case_.state.kind == "order_deadlock");
+  }
+
+  // The call of the culprit at the divergent place becomes the one that the others make there.
+  void copy_call_of_others(int culprit) {
+    int waiter = -1;
+    const CaseCall* theirs = nullptr;
+    for (const CaseRank& other : case_.ranks) {
+      if (is_culprit(other.rank)) continue;
+      for (const CaseCall& call : recorded_[static_cast<size_t>(other.rank)])
+        if (call.seq == case_.state.seq && !is_message(call) && !is_wait(call) &&
+            replay_.groups[static_cast<size_t>(call.group)].name == case_.state.group)
+          theirs = &call, waiter = other.rank;
+      if (theirs) break;
+    }
+    if (!theirs) return;
+    RankProgram& program = replay_.healthy[static_cast<size_t>(culprit)];
+    for (CaseCall& call : program)
+      if (call.group == theirs->group && call.seq == theirs->seq && !is_message(call) && !is_wait(call))
+        return void(call = as_made_by(*theirs, waiter));
+    insert(program, as_made_by(*theirs, waiter));
+  }
+
+  const Case& case_;
+  Replay replay_;
+  std::vector<RankProgram> recorded_;
+  std::map<int, size_t> targets_;
+};
+
+}  // namespace
+
+Result<Replay> replay_of(const Case& c) { return Builder(c).build(); }
+
+}  // namespace rankfault

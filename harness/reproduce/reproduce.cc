@@ -1,0 +1,111 @@
+#include "harness/reproduce/reproduce.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "harness/base/rank_words.h"
+#include "harness/reproduce/from_clues.h"
+#include "harness/reproduce/from_timeline.h"
+#include "harness/reproduce/logs/read_log.h"
+#include "harness/reproduce/recorded.h"
+
+namespace rankfault {
+namespace {
+
+// The case of recorded ranks, with what its files could not say.
+Case case_of(const RecordedJob& job, const Timeline& timeline, const EvidenceFiles& files, size_t calls) {
+  Case c = case_from_timeline(timeline, job.findings, calls);
+  c.evidence = files.list;
+  for (const std::string& note : job.notes) c.questions.push_back(note);
+  if (!c.state.proven) c.guessed.push_back("the cause is inferred: " + c.state.kind);
+  return c;
+}
+
+Result<Understood> from_recording(const RecordedJob& job, const EvidenceFiles& files,
+                                  const ReproduceOptions& options) {
+  Understood u;
+  u.digest = files.digest;
+  u.whole = case_of(job, job.timeline, files, options.calls);
+  if (!u.whole.state.hangs()) return u;
+  const std::vector<int> keep = ranks_to_keep(u.whole, options.ranks);
+  if (job.kind != "flight_recorder") {
+    u.small = folded(u.whole, keep);
+    return u;
+  }
+  // The first reading kept the calls that are not complete; these few ranks are read again with all their
+  // calls.
+  const Result<Timeline> whole = whole_dumps(files.dumps, keep);
+  if (!whole) return whole.error();
+  Case close = case_of(job, *whole, files, options.calls);
+  close.world_size = u.whole.world_size;
+  close.state = u.whole.state;
+  u.small = folded(close, keep);
+  return u;
+}
+
+// The clues of all logs; of a file whose name says its rank, the messages without a rank are that rank's.
+Result<std::vector<Clue>> clues_of(const EvidenceFiles& files, const ReproduceOptions& options,
+                                   std::vector<std::string>& notes) {
+  std::vector<Clue> all;
+  for (const std::string& path : files.logs) {
+    Result<LogClues> read = read_log(path, options.log_progress);
+    if (!read) return read.error();
+    if (!read->cut_short.empty()) notes.push_back(read->cut_short);
+    if (read->left_out > 0)
+      notes.push_back(
+          fmt::format("{}: {} messages beyond the first {} are left out", path, read->left_out, kMostClues));
+    std::move(read->clues.begin(), read->clues.end(), std::back_inserter(all));
+  }
+  return all;
+}
+
+Result<Understood> from_logs(const EvidenceFiles& files, const ReproduceOptions& options) {
+  std::vector<std::string> notes;
+  const Result<std::vector<Clue>> clues = clues_of(files, options, notes);
+  if (!clues) return clues.error();
+  Understood u;
+  u.digest = files.digest;
+  u.whole = case_from_clues(*clues);
+  u.clues = *clues;
+  u.whole.evidence = files.list;
+  u.whole.questions.insert(u.whole.questions.end(), notes.begin(), notes.end());
+  u.small = u.whole.state.hangs() ? folded(u.whole, ranks_to_keep(u.whole, options.ranks)) : u.whole;
+  return u;
+}
+
+}  // namespace
+
+Result<Understood> understand(const EvidenceFiles& files, const ReproduceOptions& options) {
+  if (files.runs.size() > 1) return usage_error("several run directories are several jobs: name one");
+  if (!files.runs.empty()) {
+    const Result<RecordedJob> job = recorded_run(files.runs.front());
+    if (!job) return job.error();
+    return from_recording(*job, files, options);
+  }
+  if (!files.dumps.empty()) {
+    const Result<RecordedJob> job = recorded_dumps(files.dumps);
+    if (job) return from_recording(*job, files, options);
+    if (files.logs.empty()) return job.error();  // a log may look like a dump
+  }
+  return from_logs(files, options);
+}
+
+Result<Written> write_scenario(const Understood& u, const ReproduceOptions& options) {
+  Case c = u.small;
+  if (options.count > 0) scale_counts(c, options.count);
+  Result<Replay> replay = replay_of(c);
+  if (!replay) return replay.error();
+  Written written;
+  written.replay = std::move(*replay);
+  written.form.name = options.name;
+  written.form.evidence_digest = u.digest;
+  written.form.over = replay_over(c);
+  for (const ReplayOver over :
+       {ReplayOver::kC10d, ReplayOver::kC10dNccl, ReplayOver::kMpi, ReplayOver::kGloo, ReplayOver::kNccl})
+    if (options.over == to_text(over)) written.form.over = over;
+  written.text = scenario_text(c, written.replay, written.form);
+  return written;
+}
+
+}  // namespace rankfault

@@ -1,0 +1,43 @@
+// reproduce: evidence of a hang -> case -> a small scenario that hangs in the same way.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "harness/base/result.h"
+#include "harness/reproduce/evidence_files.h"
+#include "harness/reproduce/fold.h"
+#include "harness/reproduce/logs/clue.h"
+#include "harness/reproduce/scenario_text.h"
+
+namespace rankfault {
+
+struct ReproduceOptions {
+  int ranks = kFoldedRanks;  // at most so many in the small job
+  size_t calls = 48;         // of each rank, before the divergence
+  int64_t count = 1 << 16;   // the largest count of elements in the small job; 0: real sizes
+  std::string over;          // a word of ReplayOver; "": by the evidence
+  std::string name = "reproduced";
+  std::function<void(uint64_t bytes_done, uint64_t bytes_total)> log_progress;  // may be empty
+};
+
+struct Understood {  // what the evidence says, before a small job is made of it
+  Case whole;        // all ranks; of each only the open calls
+  Case small;        // folded, with the calls of its ranks
+  std::string digest;
+  std::vector<Clue> clues;  // of logs: the messages that were understood
+};
+
+// Errors: a path that cannot be read, and evidence in which no hang is found (kNoHang).
+Result<Understood> understand(const EvidenceFiles&, const ReproduceOptions&);
+
+struct Written {
+  Replay replay;
+  ScenarioForm form;
+  std::string text;
+};
+// Errors: why no small job can have the state.
+Result<Written> write_scenario(const Understood&, const ReproduceOptions&);
+
+}  // namespace rankfault

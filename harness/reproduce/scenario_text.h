@@ -1,0 +1,26 @@
+// scenario_text: the scenario file of a replay, with comments, ready to commit beside the fix.
+#pragma once
+
+#include <string>
+
+#include "harness/reproduce/replay.h"
+
+namespace rankfault {
+
+// The library that performs the program.
+enum class ReplayOver { kC10d, kC10dNccl, kMpi, kGloo, kNccl };
+const char* to_text(ReplayOver);  // "c10d", "c10d-nccl", "mpi", "gloo", "nccl": the words of --over
+// The library of the evidence, on a machine without a GPU.
+ReplayOver replay_over(const Case&);
+
+struct ScenarioForm {
+  std::string name = "reproduced";
+  ReplayOver over = ReplayOver::kC10d;
+  int repeats = 1;
+  int wall_s = 60;
+  std::string evidence_digest;
+};
+
+std::string scenario_text(const Case&, const Replay&, const ScenarioForm&);
+
+}  // namespace rankfault

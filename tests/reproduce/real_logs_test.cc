@@ -1,0 +1,99 @@
+// real_logs_test: excerpts of logs that real jobs wrote (PyTorch 2.12 and 2.13, NCCL 2.29, Open MPI 4.1,
+// Gloo).
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "log_samples.h"
+
+namespace rankfault {
+namespace {
+
+class RealLogs : public ::testing::Test {
+ protected:
+  static std::vector<Clue> clues_in(const std::string& name) {
+    const char* const source = std::getenv("RANKFAULT_SOURCE_DIR");
+    if (source == nullptr) return {};
+    const Result<LogClues> clues = read_log(std::string(source) + "/tests/reproduce/logs/" + name);
+    EXPECT_TRUE(clues.ok());
+    return clues.ok() ? clues->clues : std::vector<Clue>{};
+  }
+  void SetUp() override {
+    if (std::getenv("RANKFAULT_SOURCE_DIR") == nullptr)
+      GTEST_SKIP() << "RANKFAULT_SOURCE_DIR is not set (run under ctest)";
+  }
+};
+
+TEST_F(RealLogs, TorchNcclWatchdog) {
+  const std::vector<Clue> clues = clues_in("torch_nccl_watchdog.log");
+  ASSERT_EQ(clues.size(), 4u);
+  EXPECT_EQ(clues[0].kind, ClueKind::kCallTimedOut);
+  EXPECT_EQ(clues[0].rank, 0);
+  EXPECT_EQ(clues[0].op, "all_reduce");
+  EXPECT_EQ(clues[0].seq, 7);
+  EXPECT_EQ(clues[0].numel_in, 1000);
+  EXPECT_EQ(clues[0].times, 3u);
+  EXPECT_EQ(clues[1].kind, ClueKind::kProgress);
+  EXPECT_EQ(clues[1].last_enqueued, 7);
+  EXPECT_EQ(clues[1].last_completed, 6);
+  EXPECT_EQ(clues[2].kind, ClueKind::kStack);
+  EXPECT_EQ(clues[2].op, "all_reduce");
+  EXPECT_EQ(clues[2].frames[3], "train_step (workloads/pytorch_nccl/steps.py:105)");
+  EXPECT_EQ(clues[3].kind, ClueKind::kProgress);
+}
+
+TEST_F(RealLogs, TorchrunAfterAKill) {
+  const std::vector<Clue> ends = of_kind(clues_in("torchrun_killed.log"), ClueKind::kEnded);
+  ASSERT_EQ(ends.size(), 6u);
+  EXPECT_EQ(ends[2].signal, 9);
+  EXPECT_TRUE(ends[2].rank_is_local);
+  EXPECT_EQ(ends[5].rank, 1);
+  EXPECT_EQ(ends[5].signal, 9);
+  EXPECT_EQ(ends[5].pid, 4853);
+  EXPECT_EQ(ends[5].reason, "first observed failure");
+}
+
+TEST_F(RealLogs, GlooUnderDdp) {
+  const std::vector<Clue> clues = clues_in("ddp_gloo_timeout.log");
+  ASSERT_EQ(clues.size(), 2u);
+  const std::vector<Clue> late = of_kind(clues, ClueKind::kCallTimedOut);
+  ASSERT_EQ(late.size(), 1u);
+  EXPECT_EQ(late[0].limit_ms, 2000);
+  EXPECT_EQ(late[0].rank, 1);
+  const std::vector<Clue> raised = of_kind(clues, ClueKind::kLibraryError);
+  ASSERT_EQ(raised.size(), 1u);
+  EXPECT_EQ(raised[0].rank, 1);
+  EXPECT_EQ(raised[0].frames.back(), "<module> (workloads/ddp.py:61)");
+}
+
+TEST_F(RealLogs, OpenMpi) {
+  const std::vector<Clue> killed = clues_in("openmpi_killed.log");
+  ASSERT_EQ(killed.size(), 1u);
+  EXPECT_EQ(killed[0].rank, 2);
+  EXPECT_EQ(killed[0].signal, 9);
+  const std::vector<Clue> errors = clues_in("openmpi_error.log");
+  ASSERT_EQ(errors.size(), 2u);
+  EXPECT_EQ(errors[0].op, "all_to_allv");
+  EXPECT_EQ(errors[0].rank, 2);
+  EXPECT_EQ(errors[1].rank, 3);
+  EXPECT_EQ(errors[1].code, 3);
+}
+
+TEST_F(RealLogs, NcclSharedMemory) {
+  const std::vector<Clue> refused = of_kind(clues_in("nccl_shm_unlinked.log"), ClueKind::kHostResource);
+  ASSERT_EQ(refused.size(), 2u);
+  EXPECT_EQ(refused[0].host_call, "open");
+  EXPECT_EQ(refused[1].path, "/dev/shm/nccl-8x4jb6");
+  EXPECT_EQ(refused[1].host_call, "attaching to shared memory segment");
+}
+
+TEST_F(RealLogs, GlooRankThatNeverCame) {
+  const std::vector<Clue> clues = clues_in("gloo_rank_missing.log");
+  ASSERT_EQ(clues.size(), 1u);
+  EXPECT_EQ(clues[0].kind, ClueKind::kNotJoined);
+  EXPECT_EQ(clues[0].about, (Ranks{2}));
+}
+
+}  // namespace
+}  // namespace rankfault
