@@ -68,6 +68,7 @@ struct HangState {
   std::vector<std::vector<int>> sides = {};
   uint64_t seq = 0;
   bool proven = false;
+  bool kind_is_guessed = false;  // a log shows who did not come, not why
   std::string text = {};
 
   bool hangs() const { return !kind.empty() && kind != "none" && kind != "cannot_say"; }

@@ -39,6 +39,8 @@ Result<Confirmation> confirm(const std::string& scenario, const std::string& fil
   const Case got = case_from_timeline(recorded->timeline, recorded->findings, kAllCalls);
   result.got = got.state;
   result.why_not = difference(wanted, got);
+  if (!result.why_not.empty())
+    result.why_not = difference(wanted, case_from_timeline(recorded->last, recorded->findings, kAllCalls));
   result.reproduced = result.why_not.empty();
   if (is_known(run->facts->findings.all[0].at))
     result.to_finding_s =

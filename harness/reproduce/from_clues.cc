@@ -3,135 +3,40 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <set>
 
 #include "harness/base/rank_words.h"
+#include "harness/reproduce/heard.h"
 
 namespace rankfault {
 namespace {
 
-constexpr int kMostRanks = 1 << 20;
 constexpr uint64_t kCallsBefore = 3;
+constexpr int64_t kBytesOfFloat = 4;
 constexpr size_t kFewSilent = 4;  // more silent ranks than this, or than a quarter, name no rank
 
 std::string place_text(const Clue& c) { return fmt::format("{}:{}", c.file, c.line); }
 
 std::vector<int> sorted(const std::set<int>& ranks) { return {ranks.begin(), ranks.end()}; }
 
-bool is_world(const std::string& group) {
-  return group.empty() || group == "0" || group.find("default") != std::string::npos || group == "world" ||
-         group == "MPI_COMM_WORLD";
-}
-
-bool names_a_loss(const std::string& text) {
-  return text.find("closed by peer") != std::string::npos || text.find("reset by peer") != std::string::npos;
-}
-
-// What the messages of one rank say.
-struct Heard {
-  std::optional<Clue> gave_up;  // the first call that it gave up
-  std::optional<Clue> stack;    // where it was
-  std::optional<Clue> end;      // how its process ended
-  int64_t last_enqueued = -1;
-  std::set<std::pair<std::string, int64_t>> calls;  // all calls that it gave up: several are several hangs
-  bool lost_peer = false, timed_out = false;
-};
-
-// The gradients of DDP are summed while backward() runs: an exception of a communication library that left it
-// was in an all_reduce. FSDP's would be a reduce_scatter.
-bool left_backward(const Clue& c) {
-  return std::any_of(c.frames.begin(), c.frames.end(), [](const std::string& frame) {
-    return frame.find("_engine_run_backward") != std::string::npos;
-  });
-}
-
-bool is_of_communication(const std::string& text) {
-  for (const char* word : {"gloo", "NCCL", "Timed out waiting", "Connection closed by peer", "ProcessGroup"})
-    if (text.find(word) != std::string::npos) return true;
-  return false;
-}
-
 class Understanding {
  public:
-  explicit Understanding(const std::vector<Clue>& clues) : clues_(clues) {}
+  Understanding(const std::vector<Clue>& clues, const std::set<int>& files)
+      : job_(clues, files), waiters_(job_.in_call) {
+    if (job_.call) call_ = *job_.call;
+    case_.world_size = job_.world_size;
+  }
 
   Case result() {
-    for (const Clue& clue : clues_) hear(clue);
-    settle_world();
-    find_waiters();
-    const bool found =
-        not_joined() || named_by_library() || died() || lagging() || ended_first() || elsewhere() || silent();
-    if (!found) nothing_is_said();
+    const bool found = not_joined() || named_by_library() || misfits() || died() || lagging() ||
+                       ended_first() || elsewhere() || silent();
+    if (!found || !case_.state.hangs()) nothing_is_said();
     describe();
     return std::move(case_);
   }
 
  private:
-  void hear(const Clue& c) {
-    if (c.world_size > 0 && c.world_size <= kMostRanks)
-      case_.world_size = std::max(case_.world_size, c.world_size);
-    for (const int r : c.about) highest_ = std::max(highest_, r < kMostRanks ? r : -1);
-    if (c.kind == ClueKind::kNotJoined) unjoined_.push_back(&c);
-    if (c.kind == ClueKind::kDiffers) differs_.push_back(&c);
-    if (c.rank < 0 || c.rank >= kMostRanks) {
-      if (c.kind == ClueKind::kCallTimedOut && !c.op.empty()) without_rank_.push_back(&c);
-      return;
-    }
-    highest_ = std::max(highest_, c.rank);
-    Heard& rank = heard_[c.rank];
-    rank.last_enqueued = std::max(rank.last_enqueued, c.last_enqueued);
-    const bool names_a_call = !c.op.empty();
-    if (c.kind == ClueKind::kCallTimedOut && names_a_call) {
-      if (!rank.gave_up) rank.gave_up = c;
-      if (rank.gave_up->limit_ms < 0) rank.gave_up->limit_ms = c.limit_ms;
-      rank.calls.emplace(c.op, c.seq);
-    }
-    // An exception that left a communication call is the rank's own word that it waited in it.
-    if (c.kind == ClueKind::kLibraryError && names_a_call && !rank.gave_up) rank.gave_up = c;
-    if (c.kind == ClueKind::kLibraryError && !names_a_call && left_backward(c) &&
-        is_of_communication(c.text) && !rank.gave_up) {
-      rank.gave_up = c;
-      rank.gave_up->op = "all_reduce";
-      in_backward_ = true;
-    }
-    rank.timed_out |= c.kind == ClueKind::kCallTimedOut || c.text.find("Timed out") != std::string::npos;
-    rank.lost_peer |= c.kind == ClueKind::kPeerLost || names_a_loss(c.text);
-    if (c.kind == ClueKind::kStack && !rank.stack) rank.stack = c;
-    if (c.kind == ClueKind::kEnded && !rank.end) rank.end = c, ends_.push_back(&c);
-  }
-
-  void settle_world() {
-    if (case_.world_size > highest_ || case_.world_size > 0) {
-      case_.world_size = std::max(case_.world_size, highest_ + 1);
-      return;
-    }
-    case_.world_size = std::max(2, highest_ + 1);
-    if (!heard_.empty())
-      case_.guessed.push_back(
-          fmt::format("{} ranks: the highest rank that a message names is {}", case_.world_size, highest_));
-  }
-
-  // The call that most ranks gave up: the earliest place of the group that most of them name.
-  void find_waiters() {
-    std::map<std::tuple<std::string, std::string, int64_t, int64_t>, std::set<int>> by_call;
-    for (const auto& [rank, heard] : heard_) {
-      const std::optional<Clue>& c = heard.gave_up ? heard.gave_up : heard.stack;
-      if (c && !c->op.empty())
-        by_call[{is_world(c->group) ? "" : c->group, c->op, c->seq, own_numel(*c)}].insert(rank);
-    }
-    const auto most = std::max_element(by_call.begin(), by_call.end(), [](const auto& a, const auto& b) {
-      return a.second.size() < b.second.size();
-    });
-    if (most == by_call.end()) return;
-    waiters_ = most->second;
-    const Heard& one = heard_.at(*waiters_.begin());
-    call_ = one.gave_up ? *one.gave_up : *one.stack;
-    for (const auto& [rank, heard] : heard_)
-      if (heard.calls.size() > 1) several_hangs_ = true;
-  }
-
   void blame(const char* kind, const std::set<int>& ranks, const std::string& text) {
     case_.state.kind = kind;
     case_.state.culprits = sorted(ranks);
@@ -140,16 +45,17 @@ class Understanding {
   }
 
   bool not_joined() {
-    if (!waiters_.empty() || unjoined_.empty()) return false;
+    if (!waiters_.empty() || job_.unjoined.empty()) return false;
     std::set<int> missing;
-    for (const Clue* c : unjoined_) missing.insert(c->about.begin(), c->about.end());
+    for (const Clue* c : job_.unjoined) missing.insert(c->about.begin(), c->about.end());
     // A store says which keys it waits for, or only how many ranks came.
-    for (const Clue* c : unjoined_) waiters_.insert(c->rank >= 0 ? c->rank : 0);
+    for (const Clue* c : job_.unjoined) waiters_.insert(c->rank >= 0 ? c->rank : 0);
     for (const int r : missing) waiters_.erase(r);
     if (missing.empty()) return false;
     blame("init_stall", missing,
-          fmt::format("{} did not join: {}", ranks_text(sorted(missing)), unjoined_.front()->text));
-    case_.known.push_back(fmt::format("{}: {}", place_text(*unjoined_.front()), unjoined_.front()->text));
+          fmt::format("{} did not join: {}", ranks_text(sorted(missing)), job_.unjoined.front()->text));
+    case_.known.push_back(
+        fmt::format("{}: {}", place_text(*job_.unjoined.front()), job_.unjoined.front()->text));
     return true;
   }
 
@@ -157,7 +63,7 @@ class Understanding {
   bool named_by_library() {
     std::set<int> named;
     const Clue* by = nullptr;
-    for (const Clue* c : differs_) {
+    for (const Clue* c : job_.differs) {
       if (c->about.empty() || c->about.size() * 2 > static_cast<size_t>(case_.world_size)) continue;
       named.insert(c->about.begin(), c->about.end());
       if (!by) by = c;
@@ -172,39 +78,48 @@ class Understanding {
     return true;
   }
 
-  bool gave_up_another(int rank) const {
-    const auto at = heard_.find(rank);
-    return at != heard_.end() && at->second.gave_up && call_ && key_of(*at->second.gave_up) != key_of(*call_);
-  }
-
-  static std::tuple<std::string, int64_t, int64_t> key_of(const Clue& c) {
-    return {c.op, c.seq, own_numel(c)};
-  }
-
-  // Where ranks give different counts by design, counts do not tell calls apart.
-  static int64_t own_numel(const Clue& c) {
-    const bool may_differ = c.op.find("gather") != std::string::npos ||
-                            c.op.find("scatter") != std::string::npos ||
-                            c.op.find("all_to_all") != std::string::npos;
-    return may_differ ? -1 : c.numel_in;
-  }
-
   // Ranks of which no message says that they waited.
   std::set<int> silent_ranks() const {
     std::set<int> ranks;
     for (int r = 0; r < case_.world_size; ++r) {
-      const auto at = heard_.find(r);
-      if (at == heard_.end() || (!at->second.gave_up && !at->second.stack)) ranks.insert(r);
+      const auto at = job_.ranks.find(r);
+      if (at == job_.ranks.end() || (!at->second.gave_up && !at->second.stack)) ranks.insert(r);
     }
     for (const int r : waiters_) ranks.erase(r);
     return ranks;
+  }
+
+  bool gave_up_another(int rank) const {
+    const auto at = job_.ranks.find(rank);
+    return at != job_.ranks.end() && at->second.gave_up && call_ && !same_call(*at->second.gave_up, *call_);
+  }
+
+  // One rank received more than its call takes, and all others are in one call: that rank is in a smaller
+  // one.
+  bool misfits() {
+    std::set<int> ranks;
+    for (const auto& [rank, heard] : job_.ranks)
+      if (heard.misfit) ranks.insert(rank);
+    if (ranks.empty()) return false;
+    if (!call_ || ranks.size() != 1 || silent_ranks() != ranks)
+      return true;  // who is in another call is not shown
+    const int rank = *ranks.begin();
+    const Clue& message = *job_.ranks.at(rank).misfit;
+    case_.known.push_back(fmt::format("{}: {}", place_text(message), message.text));
+    blame("call_mismatch", ranks,
+          fmt::format("rank {} made a smaller call than the others, who are in {}", rank, call_text()));
+    case_.state.field = "count";
+    smaller_ = std::max<int64_t>(1, message.bytes_expected / kBytesOfFloat);
+    case_.guessed.push_back(fmt::format(
+        "rank {} makes the same call with {} elements: the log shows only the bytes", rank, *smaller_));
+    return true;
   }
 
   // The others lost their connections and none of them reached a limit: the silent ranks had ended.
   bool died() {
     const std::set<int> ranks = silent_ranks();
     if (!call_ || ranks.empty() || ranks.size() * 2 > static_cast<size_t>(case_.world_size)) return false;
-    for (const auto& [rank, heard] : heard_)
+    for (const auto& [rank, heard] : job_.ranks)
       if (ranks.count(rank) == 0 && (heard.timed_out || !heard.lost_peer || gave_up_another(rank)))
         return false;
     blame("dead_rank", ranks, fmt::format("{} did not enter {}", ranks_text(sorted(ranks)), call_text()));
@@ -214,23 +129,17 @@ class Understanding {
     return true;
   }
 
-  // No rank reached a limit, and each lost a connection: a rank that no message names was the first to end.
-  bool only_losses() const {
-    return std::all_of(heard_.begin(), heard_.end(),
-                       [](const auto& one) { return one.second.lost_peer && !one.second.timed_out; });
-  }
-
   // A root that waits alone in its call: the others did not make it.
   bool is_alone_as_root(int rank) const {
-    const std::string& op = heard_.at(rank).gave_up->op;
+    const std::string& op = job_.ranks.at(rank).gave_up->op;
     return op == "broadcast" || op == "scatter" || op == "gather" || op == "reduce";
   }
 
   // Ranks that gave up another call at the same time, or whose own count is behind.
   bool lagging() {
-    if (!call_ || !silent_ranks().empty() || only_losses()) return false;
+    if (!call_ || !silent_ranks().empty() || job_.only_losses()) return false;
     std::set<int> other, behind;
-    for (const auto& [rank, heard] : heard_) {
+    for (const auto& [rank, heard] : job_.ranks) {
       if (waiters_.count(rank) > 0) continue;
       if (gave_up_another(rank)) other.insert(rank);
       if (call_->seq > 0 && heard.last_enqueued >= 0 && heard.last_enqueued < call_->seq) behind.insert(rank);
@@ -238,7 +147,7 @@ class Understanding {
     if (other.empty() && behind.empty()) return false;
     if (other.size() >= waiters_.size()) return false;
     if (other.size() == 1 && is_alone_as_root(*other.begin())) {
-      call_ = *heard_.at(*other.begin()).gave_up;
+      call_ = *job_.ranks.at(*other.begin()).gave_up;
       if (call_->peer < 0) call_->peer = *other.begin();
       std::swap(other, waiters_);
     }
@@ -258,8 +167,8 @@ class Understanding {
 
   // A process that ended, and did not end because it gave up a call or was asked to.
   bool ended_first() {
-    for (const Clue* c : ends_) {
-      const Heard& heard = heard_.at(c->rank);
+    for (const Clue* c : job_.ends) {
+      const HeardRank& heard = job_.ranks.at(c->rank);
       if (heard.gave_up || heard.timed_out || heard.lost_peer || c->signal == 15 ||
           (c->signal < 0 && c->code <= 0))
         continue;
@@ -280,11 +189,11 @@ class Understanding {
   // A stack shows a rank in no communication call.
   bool elsewhere() {
     std::set<int> ranks;
-    for (const auto& [rank, heard] : heard_)
+    for (const auto& [rank, heard] : job_.ranks)
       if (heard.stack && heard.stack->op.empty() && !heard.gave_up && heard.stack->reason.empty())
         ranks.insert(rank);
     if (ranks.empty() || waiters_.empty()) return false;
-    const Clue& one = *heard_.at(*ranks.begin()).stack;
+    const Clue& one = *job_.ranks.at(*ranks.begin()).stack;
     case_.known.push_back(fmt::format("{}: rank {} is in {}", place_text(one), *ranks.begin(),
                                       one.frames.empty() ? "no communication call" : one.frames.front()));
     blame("stuck_outside", ranks, fmt::format("{} did not enter {}", ranks_text(sorted(ranks)), call_text()));
@@ -293,7 +202,7 @@ class Understanding {
 
   // All others gave up one call, and a few ranks say nothing.
   bool silent() {
-    if (!call_ || !is_world(call_->group)) return false;
+    if (!call_ || !is_group_of_all(call_->group)) return false;
     const std::set<int> ranks = silent_ranks();
     const size_t most = std::max<size_t>(1, std::min(kFewSilent, static_cast<size_t>(case_.world_size) / 4));
     if (ranks.empty() || ranks.size() > most) return false;
@@ -305,14 +214,31 @@ class Understanding {
     return true;
   }
 
+  // Its limit of the call passed long before it looked at its clock: the process had not run.
+  bool overran() {
+    std::set<int> ranks;
+    for (const auto& [rank, heard] : job_.ranks)
+      if (heard.gave_up && heard.gave_up->limit_ms > 0 && heard.gave_up->ran_ms > 2 * heard.gave_up->limit_ms)
+        ranks.insert(rank);
+    if (!call_ || ranks.size() != 1 || !silent_ranks().empty()) return false;
+    const Clue& c = *job_.ranks.at(*ranks.begin()).gave_up;
+    blame("stopped_rank", ranks,
+          fmt::format("rank {} noticed its limit of {} ms after {} ms; the others wait in {}", c.rank,
+                      c.limit_ms, c.ran_ms, call_text()));
+    case_.guessed.push_back(
+        fmt::format("rank {} was stopped: its own clock ran {} times as long as its limit", c.rank,
+                    c.ran_ms / c.limit_ms));
+    return true;
+  }
+
   void nothing_is_said() {
-    if (!call_ && without_rank_.empty()) {
+    if (!call_ && job_.without_rank.empty()) {
       case_.questions.push_back(
           "the log names no communication call that a rank waits in, so it does not show what hangs: "
           "Flight Recorder dumps, or a run under `rankfault watch`, show it");
       return;
     }
-    const Clue& c = call_ ? *call_ : *without_rank_.front();
+    const Clue& c = call_ ? *call_ : *job_.without_rank.front();
     case_.known.push_back(fmt::format("{}: {}", place_text(c), c.text));
     case_.questions.push_back(
         "the log does not show which rank did not come: the logs of all ranks, or their Flight "
@@ -322,7 +248,7 @@ class Understanding {
   std::string call_text() const {
     std::string text = call_ ? call_->op : "a call";
     if (call_ && call_->seq > 0) text += fmt::format(" {}", call_->seq);
-    return text + (call_ && !is_world(call_->group) ? " on " + call_->group : " on world");
+    return text + (call_ && !is_group_of_all(call_->group) ? " on " + call_->group : " on world");
   }
 
   CaseCall waited_call() const {
@@ -352,7 +278,7 @@ class Understanding {
   // The members of the call's group: all ranks, or those that the log names.
   std::vector<int> members() {
     std::vector<int> all;
-    if (!call_ || is_world(call_->group)) {
+    if (!call_ || is_group_of_all(call_->group)) {
       for (int r = 0; r < case_.world_size; ++r) all.push_back(r);
       return all;
     }
@@ -364,8 +290,14 @@ class Understanding {
 
   // A rank that gave up another call: it is in that one.
   std::optional<CaseCall> own_call(int rank) const {
-    const auto at = heard_.find(rank);
-    if (at == heard_.end() || !at->second.gave_up || case_.state.kind != "missing_call") return std::nullopt;
+    const auto at = job_.ranks.find(rank);
+    if (smaller_) {
+      CaseCall call = waited_call();
+      call.count = *smaller_;
+      return call;
+    }
+    if (at == job_.ranks.end() || !at->second.gave_up || case_.state.kind != "missing_call")
+      return std::nullopt;
     CaseCall call{.group = 0, .op = at->second.gave_up->op, .open = true};
     call.count = at->second.gave_up->numel_in;
     call.seq = place();
@@ -373,6 +305,9 @@ class Understanding {
   }
 
   void describe() {
+    if (job_.world_is_guessed && !job_.ranks.empty())
+      case_.guessed.push_back(fmt::format(
+          "{} ranks: one more than the highest that a message or a file names", case_.world_size));
     if (call_ && case_.state.hangs()) {
       case_.known.insert(
           case_.known.begin(),
@@ -382,15 +317,17 @@ class Understanding {
       case_.state.op = call_->op;
       case_.state.seq = static_cast<uint64_t>(std::max<int64_t>(0, call_->seq));
     }
-    if (in_backward_)
+    if (job_.in_backward)
       case_.guessed.push_back("an exception that left backward() was in DDP's all_reduce of gradients");
-    if (several_hangs_)
+    if (job_.several_hangs())
       case_.questions.push_back(
           "a rank gave up several calls: this case is the first of them; cut the log to reproduce another");
     if (!case_.state.hangs()) return;
+    case_.state.kind_is_guessed = true;
     const std::vector<int> group = members();
-    case_.groups.push_back(
-        {.name = call_ && !is_world(call_->group) ? call_->group : "world", .id = 1, .members = group});
+    case_.groups.push_back({.name = call_ && !is_group_of_all(call_->group) ? call_->group : "world",
+                            .id = 1,
+                            .members = group});
     case_.state.group = case_.groups[0].name;
     if (call_) case_.guessed.push_back(fmt::format("{} calls of the same kind before it", kCallsBefore));
     // A job of one group: ranks that a message does not name wait like the others.
@@ -421,14 +358,11 @@ class Understanding {
     if (case_.state.op.empty() && call_) case_.state.op = call_->op;
   }
 
-  const std::vector<Clue>& clues_;
+  const HeardJob job_;
   Case case_;
-  std::map<int, Heard> heard_;
-  std::vector<const Clue*> differs_, unjoined_, ends_, without_rank_;
-  int highest_ = -1;
-  std::set<int> waiters_, unheard_;
+  std::set<int> waiters_, unheard_;  // ranks in `call_`; of these, the ones that no message names
   std::optional<Clue> call_, ended_;
-  bool several_hangs_ = false, in_backward_ = false;
+  std::optional<int64_t> smaller_;  // elements of the culprit's call
 };
 
 // "c10d", "mpi", "gloo" or "": by the words that only one of them writes.
@@ -446,8 +380,8 @@ std::string library_of(const std::vector<Clue>& clues) {
 
 }  // namespace
 
-Case case_from_clues(const std::vector<Clue>& clues) {
-  Case c = Understanding(clues).result();
+Case case_from_clues(const std::vector<Clue>& clues, const std::set<int>& files) {
+  Case c = Understanding(clues, files).result();
   c.library = library_of(clues);
   return c;
 }

@@ -6,6 +6,7 @@
 // are held outside it.
 #pragma once
 
+#include <set>
 #include <vector>
 
 #include "harness/reproduce/case.h"
@@ -14,7 +15,7 @@
 namespace rankfault {
 
 // A case without a state (HangState::hangs() is false) when the log names no communication call that waits:
-// `questions` then says what is missing.
-Case case_from_clues(const std::vector<Clue>&);
+// `questions` then says what is missing. `files`: the ranks that have a log file of their own.
+Case case_from_clues(const std::vector<Clue>&, const std::set<int>& files = {});
 
 }  // namespace rankfault

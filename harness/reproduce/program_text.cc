@@ -78,6 +78,16 @@ class Text {
            std::any_of(replay_.diverging.begin(), replay_.diverging.end(), uses);
   }
 
+  // Records have one part of an all_to_all and of a reduce_scatter; the text has what the rank gives.
+  int64_t whole_count(const CaseCall& call) const {
+    if (call.count < 0) return kCountNotKnown;
+    const std::string op = plain_op(call.op);
+    const bool is_part = op == "all_to_all" || op == "reduce_scatter";
+    return call.count *
+           (is_part ? static_cast<int64_t>(replay_.groups[static_cast<size_t>(call.group)].members.size())
+                    : 1);
+  }
+
   std::string line_of(const CaseCall& call) const {
     if (call.op == "wait") return "wait";
     std::string op = plain_op(call.op);
@@ -85,8 +95,7 @@ class Text {
     if (call.pending) op = message ? "i" + op : op + "_async";
     const std::string& group = words_[static_cast<size_t>(call.group)];
     if (call.op == "barrier") return fmt::format("{} {}", op, group);
-    std::string line = fmt::format("{} {} {} {}", op, group, type_word(call.dtype),
-                                   call.count < 0 ? kCountNotKnown : call.count);
+    std::string line = fmt::format("{} {} {} {}", op, group, type_word(call.dtype), whole_count(call));
     if (message)
       return line + fmt::format(" {} {} tag {}", call.op == "recv" ? "from" : "to", call.peer,
                                 std::max(0, call.tag));

@@ -53,6 +53,7 @@ Result<RecordedJob> recorded_run(const std::string& run_dir) {
     return job;
   }
   job.findings = log.result().all;
+  if (Result<Timeline> last = records.at_look(*looks.back())) job.last = std::move(*last);
   for (const events::Look* look : looks) {
     Result<Timeline> timeline = records.at_look(*look);
     if (!timeline) return timeline.error();

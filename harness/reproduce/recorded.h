@@ -14,6 +14,7 @@ namespace rankfault {
 struct RecordedJob {
   std::string kind = {};  // "run" or "flight_recorder"
   Timeline timeline = {};
+  Timeline last = {};  // of a run: the last look, when more ranks may have come to their waits
   // The first cause is the first; kind "none" or "cannot_say": no hang was found.
   std::vector<Finding> findings = {};
   std::vector<std::string> notes = {};  // files that could not be read, ranks without a dump

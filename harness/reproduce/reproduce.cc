@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <set>
 
 #include "harness/base/rank_words.h"
 #include "harness/reproduce/from_clues.h"
 #include "harness/reproduce/from_timeline.h"
+#include "harness/reproduce/logs/log_lines.h"
 #include "harness/reproduce/logs/read_log.h"
 #include "harness/reproduce/recorded.h"
 
@@ -66,12 +69,23 @@ Result<Understood> from_logs(const EvidenceFiles& files, const ReproduceOptions&
   if (!clues) return clues.error();
   Understood u;
   u.digest = files.digest;
-  u.whole = case_from_clues(*clues);
+  std::set<int> named;
+  for (const std::string& path : files.logs)
+    if (const NameRank rank = log_rank_of_name(path); rank.rank >= 0 && !rank.is_local)
+      named.insert(rank.rank);
+  u.whole = case_from_clues(*clues, named);
   u.clues = *clues;
   u.whole.evidence = files.list;
   u.whole.questions.insert(u.whole.questions.end(), notes.begin(), notes.end());
   u.small = u.whole.state.hangs() ? folded(u.whole, ranks_to_keep(u.whole, options.ranks)) : u.whole;
   return u;
+}
+
+// Programs of NCCL itself are replayed over the double of CUDA, where it was built.
+bool has_nccl_replay() {
+  std::error_code none;
+  const std::filesystem::path own = std::filesystem::read_symlink("/proc/self/exe", none);
+  return std::filesystem::exists(own.parent_path() / "replay/replay_nccl", none);
 }
 
 }  // namespace
@@ -101,6 +115,11 @@ Result<Written> write_scenario(const Understood& u, const ReproduceOptions& opti
   written.form.name = options.name;
   written.form.evidence_digest = u.digest;
   written.form.over = replay_over(c);
+  const bool is_run =
+      std::any_of(c.evidence.begin(), c.evidence.end(), [](auto& e) { return e.kind == "run"; });
+  if (c.library == "nccl" && is_run && has_nccl_replay()) written.form.over = ReplayOver::kNccl;
+  if (c.state.kind == "init_stall")
+    written.form.over = ReplayOver::kGloo;  // only the local launcher can leave a rank out
   for (const ReplayOver over :
        {ReplayOver::kC10d, ReplayOver::kC10dNccl, ReplayOver::kMpi, ReplayOver::kGloo, ReplayOver::kNccl})
     if (options.over == to_text(over)) written.form.over = over;

@@ -11,6 +11,9 @@ namespace rankfault {
 // The kinds of findings that are one state seen at different times: a rank that did not come is slow first,
 // and stuck later. At least the kind itself.
 std::vector<std::string> equal_kinds(const std::string& kind);
+// The kinds that are one answer where the reason was guessed: a rank that did not come, for whatever reason;
+// or ranks that made different calls at one place.
+bool alike(const std::string& kind, const std::string& other);
 
 // "" if the states have the same kind and blame the same ranks; else what differs.
 std::string difference(const HangState& wanted, const HangState& got);

@@ -122,9 +122,9 @@ std::string divergence(const Replay& replay, const ScenarioForm& form) {
 
 // One expectation for each culprit: a live job has one finding for each rank that is late, or one for all. An
 // inferred finding never decides a run that goes on, so there it must have been reported.
-std::string expectation(const Case& c, bool is_bug) {
+std::string expectation(const Case& c, const std::string& kind, bool is_bug) {
   std::string out = "expect:\n";
-  const std::vector<std::string> kinds = equal_kinds(c.state.kind);
+  const std::vector<std::string> kinds = equal_kinds(kind);
   if (kinds.size() > 1) {
     for (const int rank : c.state.culprits)
       out += fmt::format("  - reported: {{kind: {}, ranks: [{}]}}\n", kinds.back(), rank);
@@ -154,7 +154,8 @@ std::string scenario_text(const Case& c, const Replay& replay, const ScenarioFor
   return head(c, replay, form) +
          fmt::format("version: 1\nname: {}\nsummary: {}\n", form.name, quoted(printable(summary))) +
          workload(c, replay, form) + divergence(replay, form) +
-         expectation(c, replay.divergences.front().fault.empty());
+         expectation(c, form.expected_kind.empty() ? c.state.kind : form.expected_kind,
+                     replay.divergences.front().fault.empty());
 }
 
 }  // namespace rankfault

@@ -19,6 +19,7 @@ struct ScenarioForm {
   int repeats = 1;
   int wall_s = 60;
   std::string evidence_digest;
+  std::string expected_kind;  // of the finding about the small job; "": that of the case
 };
 
 std::string scenario_text(const Case&, const Replay&, const ScenarioForm&);

@@ -247,14 +247,14 @@ TEST(Python, TracebackGivesTheCallAndTheLastLine) {
       "[rank0]: ValueError: no such file: 3\n"
       "[rank1]: RuntimeError: it failed\n");
   ASSERT_EQ(clues.size(), 2u);
-  EXPECT_EQ(clues[0].rank, 0);
-  EXPECT_EQ(clues[0].op, "");
-  EXPECT_EQ(clues[0].text, "ValueError: no such file: 3");
-  EXPECT_EQ(clues[1].rank, 1);
-  EXPECT_EQ(clues[1].op, "all_reduce");
-  EXPECT_EQ(clues[1].line, 1u);
-  ASSERT_EQ(clues[1].frames.size(), 2u);
-  EXPECT_EQ(clues[1].frames[1], "step (/src/train.py:36)");
+  EXPECT_EQ(clues[0].rank, 1);
+  EXPECT_EQ(clues[0].op, "all_reduce");
+  EXPECT_EQ(clues[0].line, 1u);
+  ASSERT_EQ(clues[0].frames.size(), 2u);
+  EXPECT_EQ(clues[0].frames[1], "step (/src/train.py:36)");
+  EXPECT_EQ(clues[1].rank, 0);
+  EXPECT_EQ(clues[1].op, "");
+  EXPECT_EQ(clues[1].text, "ValueError: no such file: 3");
 }
 
 TEST(PySpy, OneClueForEachProcess) {

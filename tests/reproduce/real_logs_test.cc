@@ -13,15 +13,15 @@ namespace {
 class RealLogs : public ::testing::Test {
  protected:
   static std::vector<Clue> clues_in(const std::string& name) {
-    const char* const source = std::getenv("RANKFAULT_SOURCE_DIR");
+    const char* const source = std::getenv("RANKFAULT_LOG_SAMPLES");
     if (source == nullptr) return {};
-    const Result<LogClues> clues = read_log(std::string(source) + "/tests/reproduce/logs/" + name);
+    const Result<LogClues> clues = read_log(std::string(source) + "/" + name);
     EXPECT_TRUE(clues.ok());
     return clues.ok() ? clues->clues : std::vector<Clue>{};
   }
   void SetUp() override {
-    if (std::getenv("RANKFAULT_SOURCE_DIR") == nullptr)
-      GTEST_SKIP() << "RANKFAULT_SOURCE_DIR is not set (run under ctest)";
+    if (std::getenv("RANKFAULT_LOG_SAMPLES") == nullptr)
+      GTEST_SKIP() << "RANKFAULT_LOG_SAMPLES is not set (run under ctest)";
   }
 };
 
@@ -80,12 +80,57 @@ TEST_F(RealLogs, OpenMpi) {
   EXPECT_EQ(errors[1].code, 3);
 }
 
+TEST_F(RealLogs, OpenMpi5) {
+  const std::vector<Clue> killed = clues_in("openmpi5_killed.log");
+  ASSERT_EQ(killed.size(), 1u);
+  EXPECT_EQ(killed[0].rank, 1);
+  EXPECT_EQ(killed[0].signal, 9);
+  EXPECT_EQ(killed[0].pid, 30149);
+}
+
+TEST_F(RealLogs, PySpyOfThreeRanks) {
+  const std::vector<Clue> stacks = clues_in("py_spy_three_ranks.log");
+  ASSERT_EQ(stacks.size(), 3u);
+  EXPECT_EQ(stacks[0].op, "all_reduce");
+  EXPECT_EQ(stacks[1].op, "");
+  EXPECT_EQ(stacks[1].frames, (std::vector<std::string>{"<module> (train.py:16)"}));
+  EXPECT_EQ(stacks[2].op, "all_reduce");
+}
+
+TEST_F(RealLogs, TorchMonitoredBarrier) {
+  const std::vector<Clue> clues = clues_in("torch_monitored_barrier.log");
+  const std::vector<Clue> absent = of_kind(clues, ClueKind::kDiffers);
+  ASSERT_EQ(absent.size(), 2u);
+  for (const Clue& clue : absent) {
+    EXPECT_EQ(clue.about, (Ranks{1}));
+    EXPECT_EQ(clue.limit_ms, 3000);
+    EXPECT_EQ(clue.rank, 0);
+  }
+  const std::vector<Clue> raised = of_kind(clues, ClueKind::kLibraryError);
+  EXPECT_TRUE(std::any_of(raised.begin(), raised.end(), [](const Clue& c) { return c.op == "barrier"; }));
+}
+
 TEST_F(RealLogs, NcclSharedMemory) {
   const std::vector<Clue> refused = of_kind(clues_in("nccl_shm_unlinked.log"), ClueKind::kHostResource);
   ASSERT_EQ(refused.size(), 2u);
   EXPECT_EQ(refused[0].host_call, "open");
   EXPECT_EQ(refused[1].path, "/dev/shm/nccl-8x4jb6");
   EXPECT_EQ(refused[1].host_call, "attaching to shared memory segment");
+}
+
+// A report of a job that runs: RAS asks the ranks one after another, so their counts differ by one.
+TEST_F(RealLogs, NcclRas) {
+  const std::vector<Clue> text = clues_in("nccl_ras.log");
+  ASSERT_EQ(text.size(), 1u);
+  EXPECT_EQ(text[0].kind, ClueKind::kDiffers);
+  EXPECT_EQ(text[0].op, "all_reduce");
+  EXPECT_EQ(text[0].last_enqueued, 1373);
+  EXPECT_TRUE(text[0].about.empty());  // RAS lists no rank where half of them differ
+  const std::vector<Clue> json = clues_in("nccl_ras_json.log");
+  ASSERT_EQ(json.size(), 1u);
+  EXPECT_EQ(json[0].kind, ClueKind::kPeerLost);
+  EXPECT_EQ(json[0].about, (Ranks{2}));
+  EXPECT_EQ(json[0].pid, 3411);
 }
 
 TEST_F(RealLogs, GlooRankThatNeverCame) {

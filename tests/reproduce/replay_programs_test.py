@@ -176,7 +176,7 @@ def double(folder):
     path = ":".join(map(str, [of_nccl[-1] if of_nccl else here, here, here / "torch"]))
     return {"LD_LIBRARY_PATH": path, "RANKFAULT_CUDA_FOLDER": str(folder), "NCCL_SOCKET_IFNAME": "lo", "NCCL_P2P_DISABLE": "1",
             "NCCL_IB_DISABLE": "1", "NCCL_CUMEM_ENABLE": "0", "NCCL_CUMEM_HOST_ENABLE": "0", "NCCL_RAS_ENABLE": "0",
-            "NCCL_BUFFSIZE": "65536"}
+            "NCCL_BUFFSIZE": "65536", "TORCH_NCCL_WAIT_TIMEOUT_DUMP_MILSEC": "500"}
 
 
 @needs(PROGRAMS / "replay_nccl")
@@ -212,11 +212,13 @@ class C10d(WithPython):
 class C10dNccl(WithPython):
     backend, short = "nccl", "9s"
     gives_up = "Watchdog caught collective operation timeout"
-    # The double's start is slow, and these do not depend on the backend.
+    # The double is slow. These do not depend on the backend, or do less than the run with the checks.
+    test_all_ranks_perform_their_lines = None
     test_a_text_for_another_number_of_ranks_is_refused = test_the_check_does_not_wait_for_ever = None
     test_the_check_names_the_rank_whose_next_call_is_another = None
     chosen = BUILD / "lib/cuda_double/torch/python"
-    python = torch_of(chosen.read_text(encoding="utf-8").strip(), double(pathlib.Path(tempfile.gettempdir()))) if "C10dNccl" in sys.argv and chosen.exists() else ""
+    named = chosen.read_text(encoding="utf-8").strip() if "C10dNccl" in sys.argv and chosen.exists() else ""
+    python = torch_of(named, double(pathlib.Path(tempfile.gettempdir())))
 
 
 def main():

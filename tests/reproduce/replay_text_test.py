@@ -40,7 +40,7 @@ def garbage(seed):
 
 
 class Text(unittest.TestCase):
-        def programs(self):
+    def programs(self):
         return [path for path in (PROGRAMS / "replay_mpi", PROGRAMS / "replay_gloo") if path.exists()]
 
     def refuse(self, program, text):

@@ -192,10 +192,10 @@ class Replay:
         except RuntimeError:
             silent = ",".join(key for key in keys if not store.check([key]))
             self.leave(f"defence step-check: ranks {silent} do not answer within {self.options.limit:g} s")
-        told = [json.loads(store.get(key)) for key in keys]
+        answers = [json.loads(store.get(key)) for key in keys]
         for name, members in self.program.groups.items():
             for field, verb, noun in ((0, "made", " calls"), (1, "make next:", "")):
-                said = {rank: told[rank][name][field] for rank in sorted(members)}
+                said = {rank: answers[rank][name][field] for rank in sorted(members)}
                 usual = collections.Counter(said.values()).most_common(1)[0][0]
                 other = next((value for value in said.values() if value != usual), None)
                 if other is not None:
