@@ -72,7 +72,7 @@ def reproduce(tool, evidence, folder):
     state = known.get("state", {})
     numbers = {r["rank"]: r.get("rank_in_evidence", r["rank"]) for r in known.get("ranks", [])}
     state["ranks"] = [numbers.get(r, r) for r in state.get("ranks", [])]
-    lines = [line.split(None, 1)[-1] for line in said.stdout.splitlines() if line.startswith(("not made", "differs", "no hang"))]
+    lines = [line[10:].strip() for line in said.stdout.splitlines() if line.startswith(("not made", "differs"))]
     return said.returncode, state, (lines or [said.stderr.strip()])[0]
 
 

@@ -16,6 +16,8 @@
 #include "harness/commands/command.h"
 #include "harness/commands/interrupt.h"
 #include "harness/reproduce/confirm.h"
+#include "harness/reproduce/defences.h"
+#include "harness/reproduce/shrink.h"
 
 namespace rankfault {
 namespace {
@@ -25,7 +27,7 @@ struct Options {
   ReproduceOptions how;
   std::string out, case_file, runs;
   int times = 1;
-  bool no_run = false, real_sizes = false, force = false, verbose = false;
+  bool no_run = false, real_sizes = false, force = false, verbose = false, shrink = false, defences = false;
 };
 
 int fail(const Error& error) {
@@ -111,6 +113,51 @@ int run_it(const Options& options, const std::string& path, Written written, con
   return reproduced == options.times ? kExitPass : kExitFail;
 }
 
+constexpr int kTimesToStay = 3;  // a smaller job stays if it hangs in the same way three times of three
+
+// Leaves out what the hang does not need, and writes the file again. Returns the exit code.
+int shrink_it(const Options& options, const std::string& path, const Case& small, const std::string& digest) {
+  const std::atomic<int>* interrupted = catch_interrupts();
+  const StillHangs hangs = [&](const Case& c) {
+    const Result<Written> written = write_scenario(c, digest, options.how);
+    for (int i = 0; written && i < kTimesToStay; ++i) {
+      const Result<Confirmation> run = confirm(written->text, path, c, {options.runs, interrupted});
+      if (*interrupted || !run || !run->reproduced) return false;
+    }
+    return written.ok();
+  };
+  Case smallest = shrink(small, hangs, [](const std::string& what) { say("smaller", what); });
+  if (*interrupted) return 128 + *interrupted;
+  smallest.known.push_back(
+      fmt::format("shrunk while the job hung in the same way {0} times of {0}", kTimesToStay));
+  const Result<Written> written = write_scenario(smallest, digest, options.how);
+  if (!written) return fail(written.error());
+  if (const Status done = write(path, written->text); !done) return fail(done.error());
+  say("wrote", fmt::format("{}: {} ranks", path, written->replay.healthy.size()));
+  return kExitPass;
+}
+
+std::string noticed_text(const Defended& run, int64_t limit_ms) {
+  if (!run.caught) return "does not catch it";
+  std::string text = fmt::format("catches it after {:.1f} s", run.after_s);
+  const double earlier = static_cast<double>(limit_ms) / 1e3 - run.after_s;
+  if (limit_ms > 0 && earlier > 0)
+    text += fmt::format(", {:.0f} s before the limit of the evidence", earlier);
+  return text + (run.said.empty() ? "" : ": " + run.said);
+}
+
+// Runs the small job with each defence. Returns the exit code.
+int defend_it(const Options& options, const std::string& path, const Written& written, int64_t limit_ms) {
+  const std::atomic<int>* interrupted = catch_interrupts();
+  for (const Defence& defence : defences_of(written.form.over)) {
+    const Result<Defended> run = defend(written, path, defence, {options.runs, interrupted});
+    if (*interrupted) return 128 + *interrupted;
+    if (!run) return fail(run.error());
+    say("defence", fmt::format("{}: {}", defence.name, noticed_text(*run, limit_ms)));
+  }
+  return kExitPass;
+}
+
 int reproduce(const Options& options) {
   const std::string out = options.out.empty() ? options.how.name + ".yaml" : options.out;
   if (const Status may = check(options, out); !may) return fail(may.error());
@@ -130,10 +177,11 @@ int reproduce(const Options& options) {
     say("wrote", options.case_file);
   }
   if (!understood->whole.state.hangs()) {
-    say("no hang", "the evidence shows no hang, so there is nothing to reproduce");
+    say("not made", understood->whole.known.empty() ? "the evidence shows no hang that calls can show"
+                                                    : "the evidence does not show which rank did not come");
     return kExitUnknown;
   }
-  const Result<Written> written = write_scenario(*understood, options.how);
+  const Result<Written> written = write_scenario(understood->small, understood->digest, options.how);
   if (!written) {
     say("not made", written.error().message);
     return kExitUnknown;
@@ -143,9 +191,15 @@ int reproduce(const Options& options) {
       fmt::format("{}: {} ranks over {}", out, written->replay.healthy.size(), to_text(written->form.over)));
   if (!options.no_run) {
     const int code = run_it(options, out, *written, understood->small);
-    if (code > kExitFail) return code;
-    if (code == kExitPass) say("next", "rankfault run " + out);
-    return code;
+    if (code != kExitPass) return code;
+    if (options.shrink)
+      if (const int shrunk = shrink_it(options, out, understood->small, understood->digest);
+          shrunk != kExitPass)
+        return shrunk;
+    if (options.defences)
+      if (const int defended = defend_it(options, out, *written, understood->small.limit_ms);
+          defended != kExitPass)
+        return defended;
   }
   say("next", "rankfault run " + out);
   return kExitPass;
@@ -177,6 +231,8 @@ const Registration<CliCommand> kReproduce{{
       app.add_flag("--force", options->force, "write over files that exist");
       app.add_option("--case", options->case_file, "also write what is known to this file, as JSON");
       app.add_option("--ranks", options->how.ranks, "the most ranks of the small job (8)");
+      app.add_option("--absent", options->how.absent,
+                     "of logs that do not show it: take this rank for the one that did not come");
       app.add_option("--calls", options->how.calls, "the most calls of a rank before the divergence (48)");
       app.add_flag("--real-sizes", options->real_sizes, "keep the counts of elements");
       app.add_option(
@@ -184,6 +240,12 @@ const Registration<CliCommand> kReproduce{{
           "c10d, c10d-nccl (the double of CUDA), mpi, gloo or nccl; when absent, what the evidence used, "
           "and c10d over Gloo for PyTorch");
       app.add_option("--times", options->times, "run the scenario N times (1)");
+      app.add_flag("--shrink", options->shrink,
+                   "leave out ranks, calls and elements while the job hangs in the same way 3 times of 3");
+      app.add_flag("--defences", options->defences,
+                   "also run the small job with each defence that a trainer can have, and say which would "
+                   "have caught the "
+                   "hang");
       app.add_flag("--no-run", options->no_run, "only write the scenario");
       app.add_flag("-v,--verbose", options->verbose, "print each message of a log that was understood");
       app.add_option("--runs", options->runs, "the folder of run directories");

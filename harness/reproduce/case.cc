@@ -38,6 +38,7 @@ Json to_json(const HangState& state) {
   if (!state.op.empty()) json["op"] = state.op;
   if (!state.group.empty()) json["group"] = state.group;
   if (!state.field.empty()) json["field"] = state.field;
+  if (!state.resource.empty()) json["resource"] = state.resource;
   if (!state.sides.empty()) json["sides"] = state.sides;
   if (state.seq > 0) json["seq"] = state.seq;
   return json;

@@ -63,6 +63,7 @@ struct HangState {
   std::string kind = {};  // of a finding: "missing_call"
   std::string op = {}, group = {};
   std::string field = {};          // call_mismatch: the argument that differs
+  std::string resource = {};       // host_resource: the begin of the path
   std::vector<int> culprits = {};  // empty: no rank is blamed, see `sides`
   std::vector<int> waiters = {};   // ranks that wait in `op`
   std::vector<std::vector<int>> sides = {};

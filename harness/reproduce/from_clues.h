@@ -16,6 +16,8 @@ namespace rankfault {
 
 // A case without a state (HangState::hangs() is false) when the log names no communication call that waits:
 // `questions` then says what is missing. `files`: the ranks that have a log file of their own.
-Case case_from_clues(const std::vector<Clue>&, const std::set<int>& files = {});
+// `absent`: the rank that the user takes for the one that did not come, where the log does not show it; -1:
+// none.
+Case case_from_clues(const std::vector<Clue>&, const std::set<int>& files = {}, int absent = -1);
 
 }  // namespace rankfault

@@ -60,6 +60,7 @@ void HeardJob::hear(const Clue& c) {
   for (const int r : c.about)
     if (r < kMostRanksHeard) highest_ = std::max(highest_, r);
   if (c.kind == ClueKind::kNotJoined) unjoined.push_back(&c);
+  if (c.kind == ClueKind::kHostResource) resources.push_back(&c);
   if (c.kind == ClueKind::kDiffers) differs.push_back(&c);
   if (c.rank < 0 || c.rank >= kMostRanksHeard) {
     if (c.kind == ClueKind::kCallTimedOut && !c.op.empty()) without_rank.push_back(&c);

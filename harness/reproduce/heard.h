@@ -32,6 +32,7 @@ struct HeardJob {
   std::vector<const Clue*> differs;       // the library itself names ranks
   std::vector<const Clue*> unjoined;      // a rendezvous gave up
   std::vector<const Clue*> ends;          // the first of each rank, in the order of the logs
+  std::vector<const Clue*> resources;     // the system refused a file or a segment
   std::vector<const Clue*> without_rank;  // a call was given up, and the message names no rank
   int world_size = 0;
   bool world_is_guessed = false;  // from the highest rank that a message or the name of a file has

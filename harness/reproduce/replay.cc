@@ -8,38 +8,11 @@
 #include <set>
 
 #include "harness/base/rank_words.h"
+#include "harness/reproduce/recorded_programs.h"
 #include "harness/reproduce/simulate.h"
 
 namespace rankfault {
 namespace {
-
-bool is_message(const CaseCall& call) { return call.op == "send" || call.op == "ssend" || call.op == "recv"; }
-
-bool is_wait(const CaseCall& call) { return call.op.starts_with("wait") || call.op == "stream_wait"; }
-
-// Where the recorded calls of the members of each group begin at one place: before it, some members' calls
-// are not in the window.
-std::vector<uint64_t> common_starts(const Case& c, const std::vector<RankProgram>& programs) {
-  std::vector<uint64_t> starts(c.groups.size(), 0);
-  for (size_t g = 0; g < c.groups.size(); ++g) {
-    uint64_t first_open = std::numeric_limits<uint64_t>::max();
-    std::vector<uint64_t> firsts;
-    for (const int member : c.groups[g].members) {
-      uint64_t first = 0;
-      for (const CaseCall& call : programs[static_cast<size_t>(member)]) {
-        if (call.group != static_cast<int>(g) || call.seq == 0) continue;
-        if (first == 0) first = call.seq;
-        if (call.open) first_open = std::min(first_open, call.seq);
-      }
-      firsts.push_back(first);
-    }
-    for (const uint64_t first : firsts)
-      starts[g] = std::max(starts[g], first != 0                                           ? first
-                                      : first_open == std::numeric_limits<uint64_t>::max() ? 0
-                                                                                           : first_open);
-  }
-  return starts;
-}
 
 constexpr size_t kMostAdded = 4096;
 
@@ -50,7 +23,7 @@ class Builder {
   Result<Replay> build() {
     replay_.groups = case_.groups;
     for (CaseGroup& g : replay_.groups) std::erase(g.members, -1);
-    take_programs();
+    recorded_ = recorded_programs(case_);
     replay_.healthy = recorded_;
     if (const Status made = diverge(); !made) return made.error();
     for (RankProgram& program : replay_.healthy) drop_idle_waits(program);
@@ -59,66 +32,6 @@ class Builder {
   }
 
  private:
-  void take_programs() {
-    recorded_.resize(static_cast<size_t>(case_.world_size));
-    for (const CaseRank& rank : case_.ranks)
-      if (rank.rank >= 0 && rank.rank < case_.world_size)
-        recorded_[static_cast<size_t>(rank.rank)] = rank.calls;
-    const std::vector<uint64_t> starts = common_starts(case_, recorded_);
-    for (RankProgram& program : recorded_) {
-      std::erase_if(program, [&](const CaseCall& call) {
-        if (is_wait(call)) return false;
-        if (call.group < 0) return true;
-        if (is_message(call)) return call.peer < 0;
-        return call.seq != 0 && call.seq < starts[static_cast<size_t>(call.group)];
-      });
-      for (CaseCall& call : program) {
-        if (is_wait(call)) call.op = "wait";
-        if (call.op == "ssend") call.op = "send";
-      }
-    }
-    match_messages();
-    equalize_shares();
-  }
-
-  // Where ranks may give different counts, the replay gives the largest of them on all ranks.
-  void equalize_shares() {
-    static const std::set<std::string> kOwnCounts{"all_to_allv", "all_to_allw", "all_gatherv", "gatherv",
-                                                  "scatterv",    "gather",      "scatter"};
-    std::map<std::tuple<int, uint64_t, std::string>, int64_t> largest;
-    const auto for_each = [&](auto what) {
-      for (RankProgram& program : recorded_)
-        for (CaseCall& call : program)
-          if (kOwnCounts.count(call.op) > 0) what(call, largest[{call.group, call.seq, call.op}]);
-    };
-    for_each([](const CaseCall& call, int64_t& most) { most = std::max(most, call.count); });
-    for_each([](CaseCall& call, int64_t most) { call.count = most; });
-  }
-
-  // The window cuts through messages: of each channel the newest ones stay that both sides made.
-  void match_messages() {
-    using Channel = std::tuple<int, int, int, int>;
-    std::map<Channel, std::pair<size_t, size_t>> done;
-    const auto channel = [](int rank, const CaseCall& call) {
-      return call.op == "recv" ? Channel{call.group, call.peer, rank, call.tag}
-                               : Channel{call.group, rank, call.peer, call.tag};
-    };
-    for (size_t r = 0; r < recorded_.size(); ++r)
-      for (const CaseCall& call : recorded_[r])
-        if (is_message(call) && !call.open) {
-          auto& [sends, receives] = done[channel(static_cast<int>(r), call)];
-          ++(call.op == "recv" ? receives : sends);
-        }
-    for (size_t r = 0; r < recorded_.size(); ++r)
-      std::erase_if(recorded_[r], [&](const CaseCall& call) {
-        if (!is_message(call) || call.open) return false;
-        auto& [sends, receives] = done[channel(static_cast<int>(r), call)];
-        size_t& mine = call.op == "recv" ? receives : sends;
-        const size_t theirs = call.op == "recv" ? sends : receives;
-        return mine > theirs ? (--mine, true) : false;
-      });
-  }
-
   static void drop_idle_waits(RankProgram& program) {
     bool pending = false;
     std::erase_if(program, [&](const CaseCall& call) {
@@ -135,6 +48,7 @@ class Builder {
       return usage_error(
           "every member is in the call, and it does not complete: the cause is below the calls, so no "
           "program of calls can show it");
+    if (kind == "host_resource" && !case_.state.resource.empty()) return segment_removed();
     if (kind == "duplicate_rank" || kind == "version_mismatch" || kind == "host_resource")
       return usage_error(fmt::format("{} is not about calls, so no program of calls can show it", kind));
     if (kind == "init_stall") return never_started();
@@ -142,6 +56,21 @@ class Builder {
         case_.state.culprits.empty())
       return other_lines();
     return absent();
+  }
+
+  // The last rank attaches to a segment of another one, whose name is gone.
+  Status segment_removed() {
+    const CaseCall first{.group = 0, .op = "all_reduce", .dtype = "float32", .reduce_op = "sum", .count = 1};
+    CaseGroup world{.name = "world"};
+    for (int r = 0; r < case_.world_size; ++r) world.members.push_back(r);
+    replay_.groups = {world};
+    replay_.healthy.assign(recorded_.size(), {first});
+    replay_.diverging = replay_.healthy;
+    replay_.divergences.push_back(
+        {.fault = "shm_unlink",
+         .ranks = {case_.world_size - 1},
+         .stands_for = "a clean-up that removes the segments of a job that starts"});
+    return Done{};
   }
 
   // The ranks that the evidence misses are never started.

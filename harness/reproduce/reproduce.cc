@@ -73,7 +73,7 @@ Result<Understood> from_logs(const EvidenceFiles& files, const ReproduceOptions&
   for (const std::string& path : files.logs)
     if (const NameRank rank = log_rank_of_name(path); rank.rank >= 0 && !rank.is_local)
       named.insert(rank.rank);
-  u.whole = case_from_clues(*clues, named);
+  u.whole = case_from_clues(*clues, named, options.absent);
   u.clues = *clues;
   u.whole.evidence = files.list;
   u.whole.questions.insert(u.whole.questions.end(), notes.begin(), notes.end());
@@ -105,19 +105,21 @@ Result<Understood> understand(const EvidenceFiles& files, const ReproduceOptions
   return from_logs(files, options);
 }
 
-Result<Written> write_scenario(const Understood& u, const ReproduceOptions& options) {
-  Case c = u.small;
+Result<Written> write_scenario(const Case& small, const std::string& digest,
+                               const ReproduceOptions& options) {
+  Case c = small;
   if (options.count > 0) scale_counts(c, options.count);
   Result<Replay> replay = replay_of(c);
   if (!replay) return replay.error();
   Written written;
   written.replay = std::move(*replay);
   written.form.name = options.name;
-  written.form.evidence_digest = u.digest;
+  written.form.evidence_digest = digest;
   written.form.over = replay_over(c);
   const bool is_run =
       std::any_of(c.evidence.begin(), c.evidence.end(), [](auto& e) { return e.kind == "run"; });
   if (c.library == "nccl" && is_run && has_nccl_replay()) written.form.over = ReplayOver::kNccl;
+  if (c.state.kind == "host_resource") written.form.over = ReplayOver::kNccl;
   if (c.state.kind == "init_stall")
     written.form.over = ReplayOver::kGloo;  // only the local launcher can leave a rank out
   for (const ReplayOver over :

@@ -17,6 +17,7 @@ struct ReproduceOptions {
   int ranks = kFoldedRanks;  // at most so many in the small job
   size_t calls = 48;         // of each rank, before the divergence
   int64_t count = 1 << 16;   // the largest count of elements in the small job; 0: real sizes
+  int absent = -1;           // of logs: the rank that did not come, by the user's word
   std::string over;          // a word of ReplayOver; "": by the evidence
   std::string name = "reproduced";
   std::function<void(uint64_t bytes_done, uint64_t bytes_total)> log_progress;  // may be empty
@@ -32,12 +33,7 @@ struct Understood {  // what the evidence says, before a small job is made of it
 // Errors: a path that cannot be read, and evidence in which no hang is found (kNoHang).
 Result<Understood> understand(const EvidenceFiles&, const ReproduceOptions&);
 
-struct Written {
-  Replay replay;
-  ScenarioForm form;
-  std::string text;
-};
 // Errors: why no small job can have the state.
-Result<Written> write_scenario(const Understood&, const ReproduceOptions&);
+Result<Written> write_scenario(const Case& small, const std::string& digest, const ReproduceOptions&);
 
 }  // namespace rankfault

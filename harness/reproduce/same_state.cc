@@ -66,6 +66,7 @@ std::string difference(const HangState& wanted, const HangState& got) {
   const bool same = std::find(kinds.begin(), kinds.end(), got.kind) != kinds.end();
   if (!same && !(wanted.kind_is_guessed && alike(wanted.kind, got.kind)))
     return fmt::format("{} instead of {}", got.kind, wanted.kind);
+  if (!wanted.resource.empty()) return "";  // which rank meets it first is chance
   if (got.culprits != wanted.culprits)
     return fmt::format("it blames {} instead of {}", ranks_text(got.culprits), ranks_text(wanted.culprits));
   if (!wanted.field.empty() && !wanted.kind_is_guessed && wanted.field != got.field)

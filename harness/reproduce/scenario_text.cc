@@ -8,6 +8,7 @@
 
 #include "harness/base/json_text.h"
 #include "harness/base/printable.h"
+#include "harness/base/rank_words.h"
 #include "harness/reproduce/same_state.h"
 
 namespace rankfault {
@@ -103,6 +104,8 @@ std::string fault(const ReplayDivergence& d, int number, const Replay& replay, c
   std::string out = fmt::format("  - id: divergence{}\n    kind: {}\n    ranks: {}\n",
                                 number > 1 ? fmt::format("_{}", number) : "", d.fault, list(d.ranks));
   if (d.fault == "start") return out + "    how: never\n";
+  if (d.fault == "shm_unlink")
+    return out + "    at: {file_op: shm_attach, path: \"/dev/shm/nccl-*\", nth: 1}\n";
   out += fmt::format("    at: {}\n", trigger(d, replay, form.over));
   if (d.fault == "rank_kill" && d.signal != 9) out += fmt::format("    signal: {}\n", d.signal);
   if (d.fault == "rank_exit") out += fmt::format("    code: {}\n", std::max(0, d.code));
@@ -124,6 +127,8 @@ std::string divergence(const Replay& replay, const ScenarioForm& form) {
 // inferred finding never decides a run that goes on, so there it must have been reported.
 std::string expectation(const Case& c, const std::string& kind, bool is_bug) {
   std::string out = "expect:\n";
+  if (!c.state.resource.empty())
+    return out + fmt::format("  - reported: {{kind: {}, saying: {}}}\n", kind, c.state.resource);
   const std::vector<std::string> kinds = equal_kinds(kind);
   if (kinds.size() > 1) {
     for (const int rank : c.state.culprits)
@@ -133,6 +138,13 @@ std::string expectation(const Case& c, const std::string& kind, bool is_bug) {
   return out + fmt::format("  - {}: {{kind: {}, ranks: {}}}\n",
                            c.state.proven || is_bug ? "blamed" : "reported", kinds[0],
                            list(c.state.culprits));
+}
+
+std::vector<int> numbers_in_evidence(const Case& c) {
+  std::vector<int> numbers;
+  for (const int rank : c.state.culprits)
+    numbers.push_back(c.folded_from.empty() ? rank : c.folded_from[static_cast<size_t>(rank)]);
+  return numbers;
 }
 
 }  // namespace
@@ -149,8 +161,9 @@ ReplayOver replay_over(const Case& c) {
 }
 
 std::string scenario_text(const Case& c, const Replay& replay, const ScenarioForm& form) {
-  const std::string summary =
-      fmt::format("{} in {} ranks: {}", c.state.kind, replay.healthy.size(), c.state.text);
+  std::string summary = fmt::format("{} in {} ranks: {}", c.state.kind, replay.healthy.size(), c.state.text);
+  if (numbers_in_evidence(c) != c.state.culprits)
+    summary += fmt::format(" (here {})", ranks_text(c.state.culprits));
   return head(c, replay, form) +
          fmt::format("version: 1\nname: {}\nsummary: {}\n", form.name, quoted(printable(summary))) +
          workload(c, replay, form) + divergence(replay, form) +

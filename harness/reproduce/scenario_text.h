@@ -22,6 +22,12 @@ struct ScenarioForm {
   std::string expected_kind;  // of the finding about the small job; "": that of the case
 };
 
+struct Written {  // a scenario
+  Replay replay;
+  ScenarioForm form;
+  std::string text;
+};
+
 std::string scenario_text(const Case&, const Replay&, const ScenarioForm&);
 
 }  // namespace rankfault

@@ -49,7 +49,8 @@ class Shrinker {
 
   void fewer_calls() {
     for (size_t calls = most_calls(case_) / 2; calls >= 1; calls /= 2)
-      if (!attempt(with_calls_before(case_, calls), fmt::format("at most {} calls before the divergence", calls)))
+      if (!attempt(with_calls_before(case_, calls),
+                   fmt::format("at most {} calls before the divergence", calls)))
         break;
     attempt(with_calls_before(case_, 0), "no calls before the divergence");
   }
@@ -66,6 +67,10 @@ class Shrinker {
 };
 
 }  // namespace
+
+Case shrink(Case c, const StillHangs& hangs, const std::function<void(const std::string&)>& kept) {
+  return Shrinker(std::move(c), hangs, kept).result();
+}
 
 Case with_calls_before(const Case& c, size_t most) {
   Case smaller = c;

@@ -4,10 +4,10 @@
 #include <map>
 #include <tuple>
 
+#include "harness/reproduce/recorded_programs.h"
+
 namespace rankfault {
 namespace {
-
-bool is_message(const CaseCall& call) { return call.op == "send" || call.op == "ssend" || call.op == "recv"; }
 
 // A send that is on record as complete may have been buffered: it did not need its receiver.
 bool is_buffered(const CaseCall& call) { return call.op == "send" && !call.open; }
