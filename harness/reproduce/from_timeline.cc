@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "harness/diagnose/model/view.h"
@@ -30,19 +31,58 @@ class Reader {
     }
   }
 
+  // Looks for a divergence that is further back than the calls that each rank keeps: then all ranks keep
+  // those around it.
+  void find_span() {
+    for (const auto& process : job_.processes()) {
+      const std::vector<const Call*> calls = calls_of(*process);
+      const auto at = std::find_if(calls.begin(), calls.end(),
+                                   [&](const Call* call) { return diverges(*process, *call); });
+      if (at == calls.end() || static_cast<size_t>(calls.end() - at) <= most_) continue;
+      const size_t before = std::min(most_, static_cast<size_t>(at - calls.begin()));
+      const Instant begin = at[-static_cast<ptrdiff_t>(before)]->entered,
+                    end = at[static_cast<ptrdiff_t>(most_ / 4)]->entered;
+      span_ = span_ ? Span{std::min(span_->begin, begin), std::max(span_->end, end)} : Span{begin, end};
+    }
+  }
+
   CaseRank read(const Process& process) {
     CaseRank rank{.rank = process.rank()};
-    std::vector<const Call*> calls;
-    for (const Call& call : process.calls)
-      if (is_replayed(call)) calls.push_back(&call);
-    std::stable_sort(calls.begin(), calls.end(), [](auto* a, auto* b) { return a->entered < b->entered; });
-    if (calls.size() > most_) calls.erase(calls.begin(), calls.end() - static_cast<ptrdiff_t>(most_));
+    std::vector<const Call*> calls = calls_of(process);
+    const bool waits =
+        std::any_of(calls.begin(), calls.end(), [](const Call* call) { return !call->succeeded(); });
+    if (span_)
+      std::erase_if(calls, [&](const Call* call) {
+        return call->entered < span_->begin || call->entered > span_->end;
+      });
+    else if (calls.size() > most_)
+      calls.erase(calls.begin(), calls.end() - static_cast<ptrdiff_t>(most_));
     for (const Call* call : calls) add(rank, process, *call);
-    settle_state(rank, process);
+    settle_state(rank, process, waits);
     return rank;
   }
 
  private:
+  struct Span {
+    Instant begin, end;
+  };
+
+  // In the order in which its threads made them.
+  static std::vector<const Call*> calls_of(const Process& process) {
+    std::vector<const Call*> calls;
+    for (const Call& call : process.calls)
+      if (is_replayed(call)) calls.push_back(&call);
+    std::stable_sort(calls.begin(), calls.end(), [](auto* a, auto* b) { return a->entered < b->entered; });
+    return calls;
+  }
+
+  // Whether the call is the first at or behind the place that the finding names.
+  bool diverges(const Process& process, const Call& call) const {
+    if (case_.state.seq == 0 || is_message(call.op()) || call.seq < case_.state.seq) return false;
+    const CommGroup* group = job_.group(process, call.comm());
+    return group && group->name == case_.state.group;
+  }
+
   static std::vector<int> members_of(const CommGroup& group) {
     for (const Member& m : group.members)
       if (m.comm && !m.comm->members.empty()) return m.comm->members;
@@ -101,22 +141,19 @@ class Reader {
     rank.calls.push_back({.group = made.group, .op = "wait", .open = made.open, .where = made.where});
   }
 
-  static void settle_state(CaseRank& rank, const Process& process) {
+  static void settle_state(CaseRank& rank, const Process& process, bool waits) {
     const ProcessEnd& end = process.view->end;
-    if (process.ended()) {
-      rank.state = RankState::kEnded;
-      if (end.status_known) (end.by_signal ? rank.signal : rank.code) = end.value;
-      return;
-    }
-    const bool waits =
-        std::any_of(rank.calls.begin(), rank.calls.end(), [](const CaseCall& c) { return c.open; });
     rank.state = waits ? RankState::kWaits : RankState::kElsewhere;
+    if (!process.ended()) return;
+    rank.state = RankState::kEnded;
+    if (end.status_known) (end.by_signal ? rank.signal : rank.code) = end.value;
   }
 
   const JobView& job_;
   size_t most_;
   Case& case_;
   std::map<const CommGroup*, int> place_of_;
+  std::optional<Span> span_;
 };
 
 // Whether the process was ended by the same signal as another one, and at the same time: as a node's
@@ -182,6 +219,7 @@ Case case_from_timeline(const Timeline& timeline, const std::vector<Finding>& ca
   blame_all_ended_together(job, c.state);
   Reader reader(job, most_calls, c);
   reader.read_groups();
+  reader.find_span();
   std::set<int> seen;
   for (const auto& process : job.processes())
     if (process->rank() >= 0 && !process->helper() && seen.insert(process->rank()).second)

@@ -7,7 +7,8 @@
 
 namespace rankfault {
 
-// `causes`: the findings of diagnose(). Each rank keeps its `most_calls` newest calls.
+// `causes`: the findings of diagnose(). Each rank keeps its `most_calls` newest calls, or so many
+// before a divergence that is further back.
 Case case_from_timeline(const Timeline&, const std::vector<Finding>& causes, size_t most_calls);
 
 // The state that findings describe: the first cause, with the ranks of later causes of the same kind. A live

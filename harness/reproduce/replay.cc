@@ -208,6 +208,7 @@ class Builder {
               added));
         return Done{};
       }
+      if (end.mismatch && !reorder) return do_not_fit(end.stalled.front());
       bool moved = false;
       for (const Stalled& stalled : end.stalled)
         for (const int rank : stalled.needs) {
