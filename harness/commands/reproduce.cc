@@ -46,6 +46,10 @@ Status check(const Options& options, const std::string& out) {
     return usage_error("--name may have letters, digits, \"_\", \".\" and \"-\", at most 100");
   if (options.how.ranks < 2 || options.how.ranks > 64)
     return usage_error(fmt::format("--ranks must be from 2 to 64, not {}", options.how.ranks));
+  if (!options.how.over.empty() && !replay_over_of(options.how.over))
+    return usage_error(fmt::format("--over must be c10d, c10d-nccl, mpi, gloo or nccl, not \"{}\"",
+                                   printable(options.how.over)));
+  if (options.how.calls < 1) return usage_error("--calls must be at least 1");
   if (options.times < 1 || options.times > 1000)
     return usage_error(fmt::format("--times must be from 1 to 1000, not {}", options.times));
   std::error_code none;

@@ -122,9 +122,7 @@ Result<Written> write_scenario(const Case& small, const std::string& digest,
   if (c.state.kind == "host_resource") written.form.over = ReplayOver::kNccl;
   if (c.state.kind == "init_stall")
     written.form.over = ReplayOver::kGloo;  // only the local launcher can leave a rank out
-  for (const ReplayOver over :
-       {ReplayOver::kC10d, ReplayOver::kC10dNccl, ReplayOver::kMpi, ReplayOver::kGloo, ReplayOver::kNccl})
-    if (options.over == to_text(over)) written.form.over = over;
+  if (const auto over = replay_over_of(options.over)) written.form.over = *over;
   written.text = scenario_text(c, written.replay, written.form);
   return written;
 }

@@ -154,6 +154,13 @@ const char* to_text(ReplayOver over) {
   return kWords[static_cast<size_t>(over)];
 }
 
+std::optional<ReplayOver> replay_over_of(const std::string& word) {
+  for (const ReplayOver over :
+       {ReplayOver::kC10d, ReplayOver::kC10dNccl, ReplayOver::kMpi, ReplayOver::kGloo, ReplayOver::kNccl})
+    if (word == to_text(over)) return over;
+  return std::nullopt;
+}
+
 ReplayOver replay_over(const Case& c) {
   if (c.library == "mpi") return ReplayOver::kMpi;
   if (c.library == "gloo") return ReplayOver::kGloo;

@@ -1,6 +1,7 @@
 // scenario_text: the scenario file of a replay, with comments, ready to commit beside the fix.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "harness/reproduce/replay.h"
@@ -10,6 +11,7 @@ namespace rankfault {
 // The library that performs the program.
 enum class ReplayOver { kC10d, kC10dNccl, kMpi, kGloo, kNccl };
 const char* to_text(ReplayOver);  // "c10d", "c10d-nccl", "mpi", "gloo", "nccl": the words of --over
+std::optional<ReplayOver> replay_over_of(const std::string& word);
 // The library of the evidence, on a machine without a GPU.
 ReplayOver replay_over(const Case&);
 
