@@ -93,6 +93,7 @@ bench() {
     long) bench_jobs long/long_bench.py mpi_long docs/measurements/long-jobs.md "${@:2}" ;; # ten minutes at most
     ratios) bench_ratios ;;
     gpt) bench_gpt "${@:2}" ;; # needs PyTorch
+    reproduce) bench_jobs reproduce/score.py "trainer replay_gloo replay_mpi" docs/measurements/reproduce-score.md "${@:2}" ;; # kept runs of the catalogue: half an hour
     report-page) bench_report_page ;; # needs chromium
     steady) bench_jobs steady/steady_bench.py "" docs/measurements/steady-jobs.md "${@:2}" ;; # a minute and a half
     # these three need ./dev nccl

@@ -15,6 +15,7 @@ install(FILES ${PROJECT_SOURCE_DIR}/scenarios/scenario.v1.schema.json
               ${PROJECT_SOURCE_DIR}/docs/reference/results.v1.schema.json
               ${PROJECT_SOURCE_DIR}/docs/reference/teeth.v1.schema.json
               ${PROJECT_SOURCE_DIR}/docs/reference/status.v1.schema.json
+              ${PROJECT_SOURCE_DIR}/docs/reference/case.v1.schema.json
         DESTINATION share/rankfault/schemas COMPONENT rankfault)
 
 # For people and for other CMake projects: the command on PATH, its manual page and completions, the headers, and

@@ -11,6 +11,7 @@
 #include "harness/diagnose/rule.h"
 #include "harness/judge/oracle.h"
 #include "harness/launch/launcher.h"
+#include "harness/reproduce/logs/clue.h"
 #include "harness/scenario/op_names.h"
 #include "reports/report.h"
 
@@ -137,6 +138,17 @@ CatalogueTable journal_events() {
   return out;
 }
 
+CatalogueTable evidence() {
+  CatalogueTable out{{{"evidence", "name"}, {"what reproduce reads", "summary"}}, {}};
+  out.rows.push_back(
+      {{"name", "run"}, {"summary", "the directory of a run that `rankfault watch` or `run` recorded"}});
+  out.rows.push_back(
+      {{"name", "flight_recorder"}, {"summary", "PyTorch's Flight Recorder dumps, pickle or JSON"}});
+  for (const ClueReaderEntry* reader : Catalog<ClueReaderEntry>::instance().all())
+    out.rows.push_back({{"name", reader->name}, {"summary", "in a log: " + reader->summary}});
+  return out;
+}
+
 std::string cell(const Json& row, const std::string& key) {
   return markdown_cell(row.at(key).get<std::string>());
 }
@@ -149,8 +161,8 @@ std::string markdown_cell(std::string text) {
 }
 
 const std::vector<std::string>& catalogue_names() {
-  static const std::vector<std::string> names{"faults",    "oracles",  "findings", "keys",   "points",
-                                              "launchers", "commands", "events",   "formats"};
+  static const std::vector<std::string> names{"faults",    "oracles",  "findings", "keys",    "points",
+                                              "launchers", "commands", "events",   "formats", "evidence"};
   return names;
 }
 
@@ -162,6 +174,7 @@ CatalogueTable catalogue(const std::string& name) {
   if (name == "commands") return commands();
   if (name == "events") return journal_events();
   if (name == "formats") return formats();
+  if (name == "evidence") return evidence();
   if (name == "keys") return all_keys();
   RF_ASSERT(name == "points", "catalogue_names() lists what there is");
   return points();

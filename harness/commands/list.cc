@@ -74,7 +74,8 @@ int list(const Options& options) {
 
 const Registration<CliCommand> kRegistration{{
     "list",
-    "List faults, oracles, findings, keys, points, launchers, commands, events or formats, or print the "
+    "List faults, oracles, findings, keys, points, launchers, commands, events, formats or evidence, or "
+    "print the "
     "schema, completions for a shell or the manual page",
     "  rankfault list faults\n"
     "  rankfault list oracles --markdown\n"
@@ -86,7 +87,7 @@ const Registration<CliCommand> kRegistration{{
       app.add_option(
              "what", options->what,
              "faults, oracles, findings, keys (of a scenario), points, launchers, commands, events (of the "
-             "journal), formats (of reports), schema, completions or man")
+             "journal), formats (of reports), evidence (that reproduce reads), schema, completions or man")
           ->required();
       app.add_option("shell", options->shell, "for completions: bash, fish or zsh");
       app.add_flag("--markdown", options->markdown, "print Markdown, as in the docs");

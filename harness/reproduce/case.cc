@@ -35,6 +35,7 @@ Json to_json(const HangState& state) {
             {"waiters", state.waiters},
             {"text", state.text},
             {"confidence", state.proven ? "proven" : "inferred"}};
+  if (state.kind_is_guessed) json["kind_is_guessed"] = true;
   if (!state.op.empty()) json["op"] = state.op;
   if (!state.group.empty()) json["group"] = state.group;
   if (!state.field.empty()) json["field"] = state.field;
@@ -62,6 +63,7 @@ Json to_json(const Case& c) {
             {"state", to_json(c.state)},     {"known", c.known},           {"guessed", c.guessed},
             {"questions", c.questions},      {"evidence", Json::array()},  {"groups", Json::array()},
             {"ranks", Json::array()}};
+  if (c.folded_world > c.world_size) json["ranks_in_evidence"] = c.folded_world;
   if (c.limit_ms >= 0) json["limit_ms"] = c.limit_ms;
   for (const CaseEvidence& e : c.evidence)
     json["evidence"].push_back(

@@ -84,6 +84,7 @@ struct Case {
   HangState state;
   int64_t limit_ms = -1;  // of the call that hangs
   std::vector<std::string> known = {}, guessed = {}, questions = {};
+  int folded_world = 0;  // ranks of the job in the evidence; 0: not folded
   std::vector<int> folded_from =
       {};  // for each rank of a folded case its rank in the evidence; empty: not folded
 

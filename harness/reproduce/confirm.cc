@@ -15,6 +15,36 @@
 namespace rankfault {
 
 constexpr size_t kAllCalls = SIZE_MAX;
+namespace {
+
+// Whether a run has shown what it has to show: the wanted state, or another finding that stays.
+class Settled {
+ public:
+  explicit Settled(const HangState& wanted) : wanted_(wanted) {}
+
+  bool is_enough(const Findings& found) {
+    const Instant now = HostClock::now();
+    if (found.all.empty() || !names_trouble(found.all[0])) return false;
+    if (difference(wanted_, state_of(found.all)).empty()) {
+      if (!is_known(same_at_)) same_at_ = now;
+      return true;
+    }
+    const std::string other = found.all[0].kind + found.all[0].op;
+    if (other != other_) other_ = other, other_since_ = now;
+    return now - other_since_ > kStays;
+  }
+  Instant same_at() const { return same_at_; }
+
+ private:
+  static constexpr Duration kStays = 6s;  // longer than hung_after: a slow rank may become a stuck one
+
+  const HangState& wanted_;
+  std::string other_;
+  Instant other_since_, same_at_;
+};
+
+}  // namespace
+
 Result<Confirmation> confirm(const std::string& scenario, const std::string& file, const Case& wanted,
                              const ConfirmOptions& options) {
   const Result<Scenario> parsed = parse_scenario(scenario, file);
@@ -25,9 +55,8 @@ Result<Confirmation> confirm(const std::string& scenario, const std::string& fil
   if (!options.runs.empty()) ::setenv("RANKFAULT_RUNS", options.runs.c_str(), 1);
   RunOptions with;
   with.interrupted = options.interrupted;
-  with.enough = [&](const Findings& found) {
-    return !found.all.empty() && difference(wanted.state, state_of(found.all)).empty();
-  };
+  Settled settled(wanted.state);
+  with.enough = [&](const Findings& found) { return settled.is_enough(found); };
   const Result<FinishedRun> run = run_scenario(*plan, with);
   if (!run) return run.error();
   Confirmation result;
@@ -42,9 +71,8 @@ Result<Confirmation> confirm(const std::string& scenario, const std::string& fil
   if (!result.why_not.empty())
     result.why_not = difference(wanted, case_from_timeline(recorded->last, recorded->findings, kAllCalls));
   result.reproduced = result.why_not.empty();
-  if (is_known(run->facts->findings.all[0].at))
-    result.to_finding_s =
-        static_cast<double>((run->facts->findings.all[0].at - run->facts->begin).count()) / 1e9;
+  if (const Instant at = settled.same_at(); is_known(at))
+    result.to_finding_s = static_cast<double>((at - run->facts->begin).count()) / 1e9;
   return result;
 }
 

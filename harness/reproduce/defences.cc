@@ -61,11 +61,7 @@ bool ended_badly(const RunFacts& facts) {
 
 }  // namespace
 
-std::vector<Defence> defences_of(ReplayOver over) {
-  std::vector<Defence> all{{"limit", {kLimit}}, {"step-check", {kLimit, "--steps-check"}}};
-  if (over == ReplayOver::kC10d) all.push_back({"monitored-barrier", {kLimit, "--monitored-barrier"}});
-  return all;
-}
+std::vector<Defence> defences() { return {{"limit", {kLimit}}, {"step-check", {kLimit, "--steps-check"}}}; }
 
 Result<Defended> defend(const Written& written, const std::string& file, const Defence& defence,
                         const ConfirmOptions& options) {

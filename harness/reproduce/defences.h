@@ -1,9 +1,8 @@
 // defences: runs a scenario that was reproduced once more with each defence that a trainer can have, to show
 // which of them would have caught this hang, how soon, and what it would have said.
 //
-// The replaying program has the defences: a limit of each call, a check at the end of a step whether all
-// ranks made the same calls, and PyTorch's monitored barrier. What a defence says depends on its program;
-// that it can say something does not.
+// The replaying program has them: a limit of each call, and a check at the end of the program whether all
+// ranks made the same calls. What a defence says depends on its program; that it can say something does not.
 #pragma once
 
 #include <string>
@@ -19,7 +18,7 @@ struct Defence {
   std::string name;               // "step-check"
   std::vector<std::string> args;  // of the replaying program
 };
-std::vector<Defence> defences_of(ReplayOver);
+std::vector<Defence> defences();
 
 struct Defended {
   bool caught = false;  // the job ended by itself

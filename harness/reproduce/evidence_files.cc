@@ -39,6 +39,17 @@ std::set<std::string> dumps_among(const std::string& path) {
   return dumps;
 }
 
+// A folder below that holds dumps; "": none.
+std::string folder_with_dumps(const std::string& path) {
+  std::error_code error;
+  for (fs::directory_iterator at(path, error), end; !error && at != end; at.increment(error)) {
+    std::error_code none;
+    if (at->is_directory(none) && !at->is_symlink(none) && !dumps_among(at->path()).empty())
+      return at->path();
+  }
+  return "";
+}
+
 uint64_t mixed(uint64_t digest, uint64_t word) { return (digest ^ word) * 0x9e3779b97f4a7c15ull; }
 
 uint64_t size_of(const std::string& file) {
@@ -72,6 +83,10 @@ Result<EvidenceFiles> evidence_files(const std::vector<std::string>& paths) {
       const std::set<std::string> dumps = dumps_among(path);
       entry.kind = dumps.empty() ? "log" : "flight_recorder";
       if (!dumps.empty()) found.dumps.push_back(path);
+      if (dumps.empty() && folder)
+        if (const std::string inside = folder_with_dumps(path); !inside.empty())
+          return usage_error(
+              fmt::format("no file in {} is a dump, but {} has some: name that folder", path, inside));
       std::copy_if(files.begin(), files.end(), std::back_inserter(found.logs),
                    [&](const std::string& file) { return dumps.count(file) == 0; });
     }

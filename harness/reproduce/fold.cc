@@ -142,7 +142,9 @@ Case folded(const Case& c, const std::vector<int>& keep) {
   const Renumber number(keep);
   Case to = c;
   to.world_size = static_cast<int>(keep.size());
-  to.folded_from = keep;
+  to.folded_from.clear();
+  for (const int old : keep)
+    to.folded_from.push_back(c.folded_from.empty() ? old : c.folded_from[static_cast<size_t>(old)]);
   to.groups.clear();
   const std::vector<int> place = fold_groups(c, number, to);
   to.ranks.clear();
@@ -155,10 +157,14 @@ Case folded(const Case& c, const std::vector<int>& keep) {
   to.state.waiters = number(c.state.waiters);
   for (std::vector<int>& side : to.state.sides) side = number(side);
   std::erase_if(to.state.sides, [](const std::vector<int>& side) { return side.empty(); });
-  if (keep.size() < static_cast<size_t>(c.world_size))
-    to.known.push_back(fmt::format("folded from {} ranks to {}: {} of the evidence", c.world_size,
-                                   keep.size(), ranks_text(keep)));
+  to.folded_world = std::max(c.folded_world, c.world_size);
   return to;
+}
+
+std::string folded_text(const Case& c) {
+  if (c.folded_world <= c.world_size) return "";
+  return fmt::format("{} of the {} ranks stay: {} of the evidence", c.world_size, c.folded_world,
+                     ranks_text(c.folded_from));
 }
 
 void scale_counts(Case& c, int64_t most) {

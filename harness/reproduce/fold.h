@@ -5,6 +5,9 @@
 // chosen members. Calls on a group with one chosen member are left out: such a call waits for no rank.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "harness/reproduce/case.h"
 
 namespace rankfault {
@@ -16,6 +19,9 @@ std::vector<int> ranks_to_keep(const Case&, int most);
 
 // The case of these ranks, numbered from 0. `folded_from` has their numbers in the evidence.
 Case folded(const Case&, const std::vector<int>& keep);
+
+// "8 of the 1024 ranks stay: ranks 0 1 43 of the evidence"; "" if all stay.
+std::string folded_text(const Case&);
 
 // Divides all counts by one number, so that the largest is at most `most` elements. Counts stay different
 // where they differ, and at least 1.

@@ -24,6 +24,9 @@ class Understanding : public LogCase {
                        ended_first() || elsewhere() || silent() || overran() || assumed() ||
                        segment_refused();
     if (!found || !case_.state.hangs()) nothing_is_said();
+    if (absent_ >= 0 && case_.state.hangs() && case_.state.culprits != std::vector<int>{absent_})
+      case_.known.push_back(fmt::format("--absent {} is not used: the log itself names {}", absent_,
+                                        ranks_text(case_.state.culprits)));
     describe();
     return std::move(case_);
   }
@@ -172,6 +175,8 @@ class Understanding : public LogCase {
   // All others gave up one call, and a few ranks say nothing.
   bool silent() {
     if (!call_ || !is_group_of_all(call_->group)) return false;
+    if (job_.world_is_guessed && waiters_.size() < 2)
+      return false;  // one rank does not show how many there are
     const std::set<int> ranks = silent_ranks();
     const size_t most = std::max<size_t>(1, std::min(kFewSilent, static_cast<size_t>(case_.world_size) / 4));
     if (ranks.empty() || ranks.size() > most) return false;
@@ -236,7 +241,7 @@ class Understanding : public LogCase {
     case_.known.push_back(fmt::format("{}: {}", place_text(c), c.text));
     case_.questions.push_back(
         "the log does not show which rank did not come: the logs of all ranks, or their Flight "
-        "Recorder dumps, show it; --absent RANK takes one rank for it");
+        "Recorder dumps, show it; --absent RANK assumes that this rank did not come");
   }
 
   const int absent_;

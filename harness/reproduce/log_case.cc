@@ -118,13 +118,13 @@ void LogCase::describe() {
   case_.groups.push_back(
       {.name = call_ && !is_group_of_all(call_->group) ? call_->group : "world", .id = 1, .members = group});
   case_.state.group = case_.groups[0].name;
-  if (call_) case_.guessed.push_back(fmt::format("{} calls of the same kind before it", kCallsBefore));
+  if (call_) case_.guessed.emplace_back("the ranks made calls of the same kind before it");
   // A job of one group: ranks that a message does not name wait like the others.
   for (int r = 0; r < case_.world_size; ++r) case_.ranks.push_back(described(r, group));
   if (!unheard_.empty() && call_)
-    case_.guessed.push_back(fmt::format("{} {} in the same call: no message of {}",
+    case_.guessed.push_back(fmt::format("{} {} in the same call: no message names a call of {}",
                                         ranks_text(sorted(unheard_)), unheard_.size() == 1 ? "waits" : "wait",
-                                        unheard_.size() == 1 ? "it names a call" : "them names a call"));
+                                        unheard_.size() == 1 ? "it" : "them"));
   case_.state.waiters = sorted(waiters_);
   if (case_.state.op.empty() && call_) case_.state.op = call_->op;
 }
@@ -132,8 +132,12 @@ void LogCase::describe() {
 void LogCase::describe_call() {
   case_.known.insert(
       case_.known.begin(),
-      fmt::format("{}: {} gave up {}{}", place_text(*call_), ranks_text(sorted(waiters_)), call_text(),
-                  call_->limit_ms > 0 ? fmt::format(" after its limit of {} ms", call_->limit_ms) : ""));
+      fmt::format("{}: {} {} {}{}", place_text(*call_), ranks_text(sorted(waiters_)),
+                  call_->kind != ClueKind::kStack ? "gave up"
+                  : waiters_.size() == 1          ? "is in"
+                                                  : "are in",
+                  call_text(),
+                  call_->limit_ms > 0 ? fmt::format(", whose limit is {} ms", call_->limit_ms) : ""));
   case_.limit_ms = call_->limit_ms;
   case_.state.op = call_->op;
   case_.state.seq = static_cast<uint64_t>(std::max<int64_t>(0, call_->seq));

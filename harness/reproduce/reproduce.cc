@@ -115,6 +115,7 @@ Result<Written> write_scenario(const Case& small, const std::string& digest,
   written.replay = std::move(*replay);
   written.form.name = options.name;
   written.form.evidence_digest = digest;
+  written.small = c;
   written.form.over = replay_over(c);
   const bool is_run =
       std::any_of(c.evidence.begin(), c.evidence.end(), [](auto& e) { return e.kind == "run"; });
@@ -123,6 +124,8 @@ Result<Written> write_scenario(const Case& small, const std::string& digest,
   if (c.state.kind == "init_stall")
     written.form.over = ReplayOver::kGloo;  // only the local launcher can leave a rank out
   if (const auto over = replay_over_of(options.over)) written.form.over = *over;
+  if (written.form.over == ReplayOver::kC10d || written.form.over == ReplayOver::kC10dNccl)
+    written.form.wall_s = 60;
   written.text = scenario_text(c, written.replay, written.form);
   return written;
 }

@@ -9,6 +9,7 @@
 #include "harness/base/json_text.h"
 #include "harness/base/printable.h"
 #include "harness/base/rank_words.h"
+#include "harness/reproduce/fold.h"
 #include "harness/reproduce/same_state.h"
 
 namespace rankfault {
@@ -37,6 +38,7 @@ std::string head(const Case& c, const Replay& replay, const ScenarioForm& form) 
   for (const CaseEvidence& e : c.evidence)
     comment(out, fmt::format("Evidence: {} {}, {} bytes", e.kind, e.path, e.bytes));
   comment(out, "Digest of the evidence: " + form.evidence_digest);
+  if (const std::string folded = folded_text(c); !folded.empty()) comment(out, "Folded: " + folded);
   for (const std::string& known : c.known) comment(out, "Known: " + known);
   for (const std::string& guess : c.guessed) comment(out, "Guessed: " + guess);
   for (const std::string& note : replay.notes) comment(out, "Added: " + note);
@@ -64,14 +66,19 @@ Runs runs_of(ReplayOver over) {
   return {};
 }
 
-bool gives_up(const Case& c) { return c.state.kind == "late_rank"; }
+// The limit of a call that the small job needs: others give up a rank that is late, or, where nothing proves
+// that the job hangs, the job must end by itself after the finding.
+const char* limit_of(const Case& c, const Replay& replay) {
+  if (c.state.kind == "late_rank") return ", --limit=4s";
+  return replay.divergences.front().fault.empty() && !c.state.proven ? ", --limit=8s" : "";
+}
 
 std::string workload(const Case& c, const Replay& replay, const ScenarioForm& form) {
   const Runs runs = runs_of(form.over);
   std::string out =
       fmt::format("workload:\n  launcher: {}\n  ranks: {}\n", runs.launcher, replay.healthy.size());
   if (form.over == ReplayOver::kC10dNccl || form.over == ReplayOver::kNccl) out += "  cuda: double\n";
-  out += fmt::format("  command: [{}{}]\n", runs.command, gives_up(c) ? ", --limit=4s" : "");
+  out += fmt::format("  command: [{}{}]\n", runs.command, limit_of(c, replay));
   out +=
       "  env:\n    # What each rank does. A line is: ranks, operation, group, type, count.\n    REPLAY: |\n";
   std::istringstream lines(program_text(replay, form.repeats));
@@ -131,8 +138,11 @@ std::string expectation(const Case& c, const std::string& kind, bool is_bug) {
     return out + fmt::format("  - reported: {{kind: {}, saying: {}}}\n", kind, c.state.resource);
   const std::vector<std::string> kinds = equal_kinds(kind);
   if (kinds.size() > 1) {
-    for (const int rank : c.state.culprits)
-      out += fmt::format("  - reported: {{kind: {}, ranks: [{}]}}\n", kinds.back(), rank);
+    for (const int rank : c.state.culprits) {
+      std::vector<std::string> any;
+      for (const std::string& one : kinds) any.push_back(fmt::format("{{kind: {}, ranks: [{}]}}", one, rank));
+      out += fmt::format("  - reported: {{any_of: [{}]}}\n", fmt::join(any, ", "));
+    }
     return out;
   }
   return out + fmt::format("  - {}: {{kind: {}, ranks: {}}}\n",

@@ -22,7 +22,7 @@ auto first_open(std::vector<CaseCall>& calls) {
 // Whether a rank is one that the state is about: without it there is no such state.
 bool is_needed(const Case& c, int rank) {
   const std::vector<int>& culprits = c.state.culprits;
-  if (culprits.size() == 1 && culprits[0] == rank) return true;
+  if (std::find(culprits.begin(), culprits.end(), rank) != culprits.end()) return true;
   return c.state.waiters.size() == 1 && c.state.waiters[0] == rank;
 }
 
@@ -50,7 +50,7 @@ class Shrinker {
   void fewer_calls() {
     for (size_t calls = most_calls(case_) / 2; calls >= 1; calls /= 2)
       if (!attempt(with_calls_before(case_, calls),
-                   fmt::format("at most {} calls before the divergence", calls)))
+                   fmt::format("at most {} call{} before the divergence", calls, calls == 1 ? "" : "s")))
         break;
     attempt(with_calls_before(case_, 0), "no calls before the divergence");
   }
@@ -95,12 +95,7 @@ Case without_rank(const Case& c, int rank) {
   std::vector<int> keep;
   for (int r = 0; r < c.world_size; ++r)
     if (r != rank) keep.push_back(r);
-  Case smaller = folded(c, keep);
-  smaller.known = c.known;  // the fold's own note is about the evidence
-  smaller.folded_from.clear();
-  for (const int r : keep)
-    smaller.folded_from.push_back(c.folded_from.empty() ? r : c.folded_from[static_cast<size_t>(r)]);
-  return smaller;
+  return folded(c, keep);
 }
 
 Case with_counts_of_one(const Case& c) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "harness/base/suggest.h"
 #include "harness/diagnose/finding.h"
 #include "harness/judge/finding_words.h"
 #include "harness/judge/oracle_queries.h"
@@ -20,11 +21,20 @@ bool same_ranks(const Value& wanted, std::vector<int> ranks, const RunFacts& fac
   return meant == ranks;
 }
 
-bool is_meant(const ExpectationSpec& spec, const Finding& finding, const RunFacts& facts) {
-  if (finding.withdrawn || finding.kind != read_text(spec.params, "kind")) return false;
-  if (finding.text.find(read_text(spec.params, "saying")) == std::string::npos) return false;
-  const Value* ranks = spec.params.find("ranks");
+const std::vector<std::string> kKeys{"kind", "ranks", "saying"};
+
+bool matches(const Value& wanted, const Finding& finding, const RunFacts& facts) {
+  if (wanted.find("kind") && finding.kind != read_text(wanted, "kind")) return false;
+  if (finding.text.find(read_text(wanted, "saying")) == std::string::npos) return false;
+  const Value* ranks = wanted.find("ranks");
   return !ranks || same_ranks(*ranks, finding.ranks, facts);
+}
+
+bool is_meant(const ExpectationSpec& spec, const Finding& finding, const RunFacts& facts) {
+  if (finding.withdrawn || !matches(spec.params, finding, facts)) return false;
+  const Value* any_of = spec.params.find("any_of");
+  return !any_of || std::any_of(any_of->list()->begin(), any_of->list()->end(),
+                                [&](const Value& one) { return matches(one, finding, facts); });
 }
 
 ExpectationResult judge_reported(const ExpectationSpec& spec, const RunFacts& facts) {
@@ -42,7 +52,30 @@ ExpectationResult judge_reported(const ExpectationSpec& spec, const RunFacts& fa
                 all_numbers<events::Look>(facts));
 }
 
+Status check_alternative(const Value& one) {
+  if (!one.map())
+    return usage_error("each item of \"any_of\" must be a map, such as {kind: slow_rank, ranks: [3]}",
+                       one.pos);
+  for (const auto& [key, value] : *one.map())
+    if (std::find(kKeys.begin(), kKeys.end(), key) == kKeys.end())
+      return usage_error(
+          fmt::format("unknown key \"{}\" in any_of of reported{}", key, did_you_mean(key, kKeys)),
+          value.key);
+  if (const Value* ranks = one.find("ranks"))
+    if (const Result<RankSet> set = read_rank_set(*ranks); !set)
+      return Error{set.error().kind, set.error().message, ranks->pos};
+  return check_finding_words(one);
+}
+
 Status check_reported(const ExpectationSpec& spec, const Scenario&) {
+  const Value* any_of = spec.params.find("any_of");
+  if (!any_of && !spec.params.find("kind"))
+    return usage_error("reported needs \"kind\" or \"any_of\"", spec.pos);
+  if (any_of && (!any_of->list() || any_of->list()->empty()))
+    return usage_error("\"any_of\" must be a list of at least one alternative", any_of->pos);
+  if (any_of)
+    for (const Value& one : *any_of->list())
+      if (const Status ok = check_alternative(one); !ok) return ok;
   return check_finding_words(spec.params);
 }
 
@@ -56,9 +89,10 @@ const Registration<Oracle> kReported{{
     .summary = "The diagnosis reported this trouble while it lasted, even if it was over in the end and no "
                "rank is blamed.",
     .example = "reported: {kind: slow_rank, ranks: [3], saying: times as long}",
-    .params = {{"kind", ParamType::kText, true, "the finding's kind"},
+    .params = {{"kind", ParamType::kText, false, "the finding's kind"},
                {"ranks", ParamType::kRankSet, false, "exactly these ranks; any when absent"},
-               {"saying", ParamType::kText, false, "a part of its text"}},
+               {"saying", ParamType::kText, false, "a part of its text"},
+               {"any_of", ParamType::kAny, false, "alternatives, each a map of the keys above"}},
     .check = check_reported,
     .judge = judge_reported,
     .names_fault = true,
