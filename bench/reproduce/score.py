@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""score.py BUILD PAGE RUNS...: how many hangs of the catalogue `rankfault reproduce` makes again.
+"""score.py BUILD PAGE RUNS... [--dumps FOLDER]: how many hangs of the catalogue `rankfault reproduce` makes again.
 
-RUNS are folders of kept runs (`rankfault run scenarios --runs FOLDER --keep all`). Of each run that hangs, reproduce gets once the
+FOLDER holds the dumps of PyTorch's nccl backend, as `./dev bench agreement --keep FOLDER` leaves them. RUNS are folders of kept runs (`rankfault run scenarios --runs FOLDER --keep all`). Of each run that hangs, reproduce gets once the
 recorded run, and once the logs alone. Its answer is compared with the fault or the bug that the plan of the run has, which
 reproduce never reads. Each scenario that it writes is run.
 """
@@ -14,7 +14,9 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "culprit"))
+for folder in ("culprit", "torch_nccl"):
+    sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / folder))
+import hangs  # noqa: E402
 import truth  # noqa: E402
 
 # A log does not show why a rank did not come, or why it made another call: kinds of one class are one answer about a log.
@@ -27,7 +29,8 @@ HEAD = """# How many hangs `rankfault reproduce` makes again
 
 Written by `./dev bench reproduce FOLDER` (`bench/reproduce/score.py`), where FOLDER holds kept runs of the whole catalogue. Each run that
 hangs is broken by a fault or a bug of its scenario. reproduce reads neither: it gets the recorded run (flight records and looks), or
-the logs of the ranks and of the launcher alone. *Right*: the small scenario that it wrote hangs in the same way when it is run, and
+the logs of the ranks and of the launcher alone; or the Flight Recorder dumps of PyTorch's nccl backend over the double of CUDA
+(`bench/torch_nccl/hangs.py` says what was broken). *Right*: the small scenario that it wrote hangs in the same way when it is run, and
 the ranks that it blames are the injected ones. *Wrong*: it claims a reproduction, and blames other ranks.
 
 """
@@ -39,6 +42,7 @@ def arguments():
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("page", type=pathlib.Path)
     parser.add_argument("runs", type=pathlib.Path, nargs="+")
+    parser.add_argument("--dumps", type=pathlib.Path)
     return parser.parse_args()
 
 
@@ -72,8 +76,12 @@ def reproduce(tool, evidence, folder):
     state = known.get("state", {})
     numbers = {r["rank"]: r.get("rank_in_evidence", r["rank"]) for r in known.get("ranks", [])}
     state["ranks"] = [numbers.get(r, r) for r in state.get("ranks", [])]
-    lines = [line[10:].strip() for line in said.stdout.splitlines() if line.startswith(("not made", "differs"))]
+    lines = [line[10:].strip() for line in said.stdout.splitlines() if line.startswith(("not made", "differs "))]
     return said.returncode, state, (lines or [said.stderr.strip()])[0]
+
+
+def without_folder(text):
+    return re.sub(r"/\S*/", "", text)
 
 
 def alike(kind, kinds):
@@ -91,6 +99,14 @@ def judged(code, state, plan, is_log):
     return "right" if code == 0 else "not the same"
 
 
+def judged_dumps(code, state, rank):
+    if code == 2:
+        return "not made"
+    if state.get("ranks") != [rank]:
+        return "wrong"
+    return "right" if code == 0 else "not the same"
+
+
 def is_hang(cause, plan):
     """Whether the run has ranks that wait, and a truth that its first cause has."""
     return cause is not None and truth.verdict(truth.truth_of(plan), cause) == "right" and cause["kind"] not in (
@@ -104,7 +120,7 @@ def text_of_logs(run):
 def main():
     options = arguments()
     tool = options.build / "bin/rankfault"
-    counts = {"recorded run": collections.Counter(), "logs that name a call": collections.Counter(), "logs that name none": collections.Counter()}
+    counts = {"recorded run": collections.Counter(), "Flight Recorder dumps": collections.Counter(), "logs that name a call": collections.Counter(), "logs that name none": collections.Counter()}
     rows = []
     for run, plan in broken_runs(options.runs):
         if not is_hang(first_cause(run, tool), plan):
@@ -120,10 +136,21 @@ def main():
             counts[kind]["exact"] += verdict == "right" and state.get("kind") in truth.truth_of(plan)[0]
             print(name, "|", kind, "|", verdict, "|", state.get("kind"), state.get("ranks"), "|", why if verdict != "right" else "", flush=True)
             if verdict != "right":
-                rows.append((name, kind, verdict, why.replace("|", "/")[:160]))
+                rows.append((name, kind, verdict, without_folder(why).replace("|", "/")[:160]))
+    for name, hang in hangs.HANGS.items() if options.dumps else ():
+        dumps = options.dumps / name / "dumps"
+        if not dumps.is_dir() or not any(dumps.iterdir()):
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            code, state, why = reproduce(tool, dumps, pathlib.Path(folder))
+        verdict, kind = judged_dumps(code, state, hang.rank), "Flight Recorder dumps"
+        counts[kind].update(["hangs", verdict])
+        print(name, "|", kind, "|", verdict, "|", state.get("kind"), state.get("ranks"), "|", why if verdict != "right" else "", flush=True)
+        if verdict != "right":
+            rows.append((f"{name} ({hang.says})", kind, verdict, (why or f"it blames ranks {state.get('ranks')}").replace("|", "/")[:160]))
     page = HEAD + TABLE
     for kind, count in counts.items():
-        page += f"| {kind} | {count['hangs']} | {count['right']} | {count['exact']} | {count['not the same']} | {count['not made']} | {count['wrong']} |\n"
+        page += f"| {kind} | {count['hangs']} | {count['right']} | {count['exact'] if kind != "Flight Recorder dumps" else ""} | {count['not the same']} | {count['not made']} | {count['wrong']} |\n"
     page += "\n## What was not reproduced\n\n| scenario | evidence | verdict | reason |\n|---|---|---|---|\n"
     page += "".join(f"| {' | '.join(row)} |\n" for row in rows)
     options.page.write_text(page)
