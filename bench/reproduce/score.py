@@ -150,7 +150,8 @@ def main():
             rows.append((f"{name} ({hang.says})", kind, verdict, (why or f"it blames ranks {state.get('ranks')}").replace("|", "/")[:160]))
     page = HEAD + TABLE
     for kind, count in counts.items():
-        page += f"| {kind} | {count['hangs']} | {count['right']} | {count['exact'] if kind != "Flight Recorder dumps" else ""} | {count['not the same']} | {count['not made']} | {count['wrong']} |\n"
+        exact = "" if kind == "Flight Recorder dumps" else count["exact"]  # of dumps the injected kind is another question
+        page += f"| {kind} | {count['hangs']} | {count['right']} | {exact} | {count['not the same']} | {count['not made']} | {count['wrong']} |\n"
     page += "\n## What was not reproduced\n\n| scenario | evidence | verdict | reason |\n|---|---|---|---|\n"
     page += "".join(f"| {' | '.join(row)} |\n" for row in rows)
     options.page.write_text(page)

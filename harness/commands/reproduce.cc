@@ -3,6 +3,7 @@
 #include "harness/reproduce/reproduce.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -62,6 +63,16 @@ Status write(const std::string& path, const std::string& text) {
   std::ofstream out(path, std::ios::trunc);
   out << text << std::flush;
   return out ? Status(Done{}) : errno_error("write " + path);
+}
+
+// A line on the terminal while a large log is read.
+std::function<void(uint64_t, uint64_t)> progress_on_terminal() {
+  if (!::isatty(STDERR_FILENO)) return {};
+  return [](uint64_t done, uint64_t total) {
+    const bool is_over = done >= total;
+    fmt::print(stderr, "\r{}",
+               is_over ? std::string(30, ' ') + "\r" : fmt::format("reading logs: {} %", done * 100 / total));
+  };
 }
 
 const char* word_of(ClueKind kind) {
@@ -256,6 +267,7 @@ const Registration<CliCommand> kReproduce{{
       app.add_option("--runs", options->runs, "the folder of run directories");
       return [options] {
         if (options->real_sizes) options->how.count = 0;
+        options->how.log_progress = progress_on_terminal();
         return reproduce(*options);
       };
     },

@@ -24,14 +24,14 @@ class Builder {
     replay_.groups = case_.groups;
     for (CaseGroup& g : replay_.groups) std::erase(g.members, -1);
     recorded_ = recorded_programs(case_);
+    for (RankProgram& program : recorded_) drop_idle_waits(program);
     replay_.healthy = recorded_;
     if (const Status made = diverge(); !made) return made.error();
-    for (RankProgram& program : replay_.healthy) drop_idle_waits(program);
-    for (RankProgram& program : replay_.diverging) drop_idle_waits(program);
     return std::move(replay_);
   }
 
  private:
+  // Waits for work of which nothing is left in the window.
   static void drop_idle_waits(RankProgram& program) {
     bool pending = false;
     std::erase_if(program, [&](const CaseCall& call) {

@@ -63,21 +63,42 @@ Result<std::vector<Clue>> clues_of(const EvidenceFiles& files, const ReproduceOp
   return all;
 }
 
-Result<Understood> from_logs(const EvidenceFiles& files, const ReproduceOptions& options) {
+Result<Case> case_of_logs(const EvidenceFiles& files, const ReproduceOptions& options,
+                          std::vector<Clue>& clues) {
   std::vector<std::string> notes;
-  const Result<std::vector<Clue>> clues = clues_of(files, options, notes);
-  if (!clues) return clues.error();
-  Understood u;
-  u.digest = files.digest;
+  Result<std::vector<Clue>> read = clues_of(files, options, notes);
+  if (!read) return read.error();
+  clues = std::move(*read);
   std::set<int> named;
   for (const std::string& path : files.logs)
     if (const NameRank rank = log_rank_of_name(path); rank.rank >= 0 && !rank.is_local)
       named.insert(rank.rank);
-  u.whole = case_from_clues(*clues, named, options.absent);
-  u.clues = *clues;
+  Case c = case_from_clues(clues, named, options.absent);
+  c.questions.insert(c.questions.end(), notes.begin(), notes.end());
+  return c;
+}
+
+Result<Understood> from_logs(const EvidenceFiles& files, const ReproduceOptions& options) {
+  Understood u;
+  Result<Case> whole = case_of_logs(files, options, u.clues);
+  if (!whole) return whole.error();
+  u.digest = files.digest;
+  u.whole = std::move(*whole);
   u.whole.evidence = files.list;
-  u.whole.questions.insert(u.whole.questions.end(), notes.begin(), notes.end());
   u.small = u.whole.state.hangs() ? folded(u.whole, ranks_to_keep(u.whole, options.ranks)) : u.whole;
+  return u;
+}
+
+// What logs say beside a recording. The recording decides; the logs confirm it, or contradict it.
+Result<Understood> with_logs(Result<Understood> u, const EvidenceFiles& files,
+                             const ReproduceOptions& options) {
+  if (!u || files.logs.empty()) return u;
+  const Result<Case> logs = case_of_logs(files, options, u->clues);
+  if (!logs) return logs.error();
+  for (const std::string& known : logs->known) u->small.known.push_back(known);
+  if (logs->state.hangs() && logs->state.culprits != u->whole.state.culprits)
+    u->small.questions.push_back(fmt::format("the logs contradict the recording: they point to {}: {}",
+                                             ranks_text(logs->state.culprits), logs->state.text));
   return u;
 }
 
@@ -95,11 +116,11 @@ Result<Understood> understand(const EvidenceFiles& files, const ReproduceOptions
   if (!files.runs.empty()) {
     const Result<RecordedJob> job = recorded_run(files.runs.front());
     if (!job) return job.error();
-    return from_recording(*job, files, options);
+    return with_logs(from_recording(*job, files, options), files, options);
   }
   if (!files.dumps.empty()) {
     const Result<RecordedJob> job = recorded_dumps(files.dumps);
-    if (job) return from_recording(*job, files, options);
+    if (job) return with_logs(from_recording(*job, files, options), files, options);
     if (files.logs.empty()) return job.error();  // a log may look like a dump
   }
   return from_logs(files, options);
