@@ -6,28 +6,38 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <functional>
 
 #include "harness/agent/agent_abi.h"
 #include "harness/base/unique_fd.h"
 
 namespace rankfault {
 
-std::string text_of_file(const std::string& path) {
+namespace {
+
+void for_each_part(const std::string& path, const std::function<void(const char*, size_t)>& take) {
   const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  std::string text;
   char part[65536];
   while (file.valid()) {
     const ssize_t n = ::read(file.get(), part, sizeof part);
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) break;
-    text.append(part, static_cast<size_t>(n));
+    take(part, static_cast<size_t>(n));
   }
+}
+
+}  // namespace
+
+std::string text_of_file(const std::string& path) {
+  std::string text;
+  for_each_part(path, [&](const char* part, size_t bytes) { text.append(part, bytes); });
   return text;
 }
 
 uint64_t hash_of_file(const std::string& path) {
-  const std::string text = text_of_file(path);
-  return rf_hash_bytes(0, text.data(), text.size());
+  uint64_t hash = rf_hash_bytes(0, nullptr, 0);
+  for_each_part(path, [&](const char* part, size_t bytes) { hash = rf_hash_bytes(hash, part, bytes); });
+  return hash;
 }
 
 std::string tail_of_file(const std::string& file, size_t most) {
