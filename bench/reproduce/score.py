@@ -7,7 +7,9 @@ reproduce never reads. Each scenario that it writes is run.
 """
 import argparse
 import collections
+import datetime
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -148,7 +150,7 @@ def main():
         print(name, "|", kind, "|", verdict, "|", state.get("kind"), state.get("ranks"), "|", why if verdict != "right" else "", flush=True)
         if verdict != "right":
             rows.append((f"{name} ({hang.says})", kind, verdict, (why or f"it blames ranks {state.get('ranks')}").replace("|", "/")[:160]))
-    page = HEAD + TABLE
+    page = HEAD + f"{datetime.date.today()}, {os.cpu_count()} cores.\n\n" + TABLE
     for kind, count in counts.items():
         exact = "" if kind == "Flight Recorder dumps" else count["exact"]  # of dumps the injected kind is another question
         page += f"| {kind} | {count['hangs']} | {count['right']} | {exact} | {count['not the same']} | {count['not made']} | {count['wrong']} |\n"

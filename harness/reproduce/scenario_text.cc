@@ -42,7 +42,7 @@ std::string head(const Case& c, const Replay& replay, const ScenarioForm& form) 
   for (const std::string& known : c.known) comment(out, "Known: " + known);
   for (const std::string& guess : c.guessed) comment(out, "Guessed: " + guess);
   for (const std::string& note : replay.notes) comment(out, "Added: " + note);
-  for (const std::string& question : c.questions) comment(out, "Open: " + question);
+  for (const std::string& question : c.questions) comment(out, "Question: " + question);
   return out;
 }
 
@@ -157,6 +157,17 @@ std::vector<int> numbers_in_evidence(const Case& c) {
   return numbers;
 }
 
+// The finding follows the fault: with another victim, the expectation fails.
+std::string mutation(const Case& c, const Replay& replay, const std::string& expected) {
+  const ReplayDivergence& d = replay.divergences.front();
+  if (replay.divergences.size() != 1 || d.fault.empty() || d.fault == "shm_unlink" || c.state.waiters.empty())
+    return "";
+  return fmt::format(
+      "teeth:\n  # The finding follows the fault.\n  - {{set: {{faults.divergence.ranks: [{}]}}, must_fail: "
+      "{}}}\n",
+      c.state.waiters.front(), expected.find("reported") != std::string::npos ? "reported" : "blamed");
+}
+
 }  // namespace
 
 const char* to_text(ReplayOver over) {
@@ -181,11 +192,11 @@ std::string scenario_text(const Case& c, const Replay& replay, const ScenarioFor
   std::string summary = fmt::format("{} in {} ranks: {}", c.state.kind, replay.healthy.size(), c.state.text);
   if (numbers_in_evidence(c) != c.state.culprits)
     summary += fmt::format(" (here {})", ranks_text(c.state.culprits));
+  const std::string expected = expectation(c, form.expected_kind.empty() ? c.state.kind : form.expected_kind,
+                                           replay.divergences.front().fault.empty());
   return head(c, replay, form) +
          fmt::format("version: 1\nname: {}\nsummary: {}\n", form.name, quoted(printable(summary))) +
-         workload(c, replay, form) + divergence(replay, form) +
-         expectation(c, form.expected_kind.empty() ? c.state.kind : form.expected_kind,
-                     replay.divergences.front().fault.empty());
+         workload(c, replay, form) + divergence(replay, form) + mutation(c, replay, expected) + expected;
 }
 
 }  // namespace rankfault

@@ -5,6 +5,7 @@
 
 #include <cstdio>
 
+#include "harness/agent/agent_abi.h"
 #include "tests/support/tool.h"
 
 namespace rankfault {
@@ -18,6 +19,7 @@ TEST(FileText, IsTheWholeFile) {
   std::fwrite(text.data(), 1, text.size(), out);
   std::fclose(out);
   EXPECT_EQ(text_of_file(path), text);
+  EXPECT_EQ(hash_of_file(path), rf_hash_bytes(0, text.data(), text.size()));
   EXPECT_EQ(text_of_file(scratch.file("none")), "");
 }
 
