@@ -29,4 +29,21 @@ Status check_finding_words(const Value& wanted) {
   return Done{};
 }
 
+Status check_any_of(const Value& any_of, const std::vector<std::string>& keys, const char* oracle) {
+  if (!any_of.list() || any_of.list()->empty())
+    return usage_error("\"any_of\" must be a list of at least one alternative", any_of.pos);
+  for (const Value& one : *any_of.list()) {
+    if (!one.map())
+      return usage_error("each item of \"any_of\" must be a map, such as {kind: missing_call, ranks: [3]}",
+                         one.pos);
+    for (const auto& [key, value] : *one.map())
+      if (std::find(keys.begin(), keys.end(), key) == keys.end())
+        return usage_error(
+            fmt::format("unknown key \"{}\" in any_of of {}{}", key, oracle, did_you_mean(key, keys)),
+            value.key);
+    if (const Status ok = check_finding_words(one); !ok) return ok;
+  }
+  return Done{};
+}
+
 }  // namespace rankfault

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "harness/base/catalog.h"
-#include "harness/judge/verdict.h"
 #include "harness/facts/run_facts.h"
+#include "harness/judge/verdict.h"
 #include "harness/scenario/params.h"
 
 namespace rankfault {

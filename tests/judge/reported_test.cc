@@ -23,7 +23,8 @@ Facts slow_once(const std::string& yaml) {
 
 TEST(Reported, PassesThoughItWasTakenBack) {
   for (const char* yaml : {"reported: {kind: slow_rank}", "reported: {kind: slow_rank, ranks: victims}",
-                           "reported: {kind: slow_rank, ranks: [2], saying: 2.5 times as long}"}) {
+                           "reported: {kind: slow_rank, ranks: [2], saying: 2.5 times as long}",
+                           "reported: {any_of: [{kind: stuck_outside}, {kind: slow_rank, ranks: [2]}]}"}) {
     EXPECT_EQ(slow_once(yaml).result().verdict, Verdict::kPass) << yaml;
     EXPECT_TRUE(slow_once(yaml).decided()) << yaml;
   }
@@ -32,7 +33,8 @@ TEST(Reported, PassesThoughItWasTakenBack) {
 TEST(Reported, FailsWhenAnyPartOfItDiffers) {
   for (const char* yaml :
        {"reported: {kind: stuck_outside}", "reported: {kind: slow_rank, ranks: [1]}",
-        "reported: {kind: slow_rank, ranks: [1, 2]}", "reported: {kind: slow_rank, saying: 3 times}"}) {
+        "reported: {kind: slow_rank, ranks: [1, 2]}", "reported: {kind: slow_rank, saying: 3 times}",
+        "reported: {any_of: [{kind: stuck_outside}, {kind: slow_rank, ranks: [1]}]}"}) {
     EXPECT_EQ(slow_once(yaml).result().verdict, Verdict::kFail) << yaml;
     EXPECT_FALSE(slow_once(yaml).decided()) << yaml;
   }

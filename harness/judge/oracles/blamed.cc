@@ -170,13 +170,6 @@ bool decided_blamed(const ExpectationSpec& spec, const RunFacts& facts) {
 bool names_a_finding(const std::string& kind) { return kind != "none" && kind != "unsafe"; }
 
 Status check_alternative(const Value& one) {
-  if (!one.map())
-    return usage_error("each item of \"any_of\" must be a map, such as {kind: missing_call, ranks: [3]}",
-                       one.pos);
-  for (const auto& [key, value] : *one.map())
-    if (std::find(kKeys.begin(), kKeys.end(), key) == kKeys.end())
-      return usage_error(
-          fmt::format("unknown key \"{}\" in any_of of blamed{}", key, did_you_mean(key, kKeys)), value.key);
   if (const Value* kind = one.find("kind"); kind && !names_a_finding(kind->text))
     return usage_error(
         fmt::format("\"{}\" is not a finding, so it cannot be an alternative: write blamed: {{kind: {}}}",
@@ -201,8 +194,7 @@ Status check_rank_list(const Value& value, int world_size) {
 Status check_blamed(const ExpectationSpec& spec, const Scenario& scenario) {
   std::vector<const Value*> maps{&spec.params};
   if (const Value* any_of = spec.params.find("any_of")) {
-    if (!any_of->list() || any_of->list()->empty())
-      return usage_error("\"any_of\" must be a list of at least one alternative", any_of->pos);
+    if (const Status ok = check_any_of(*any_of, kKeys, "blamed"); !ok) return ok;
     for (const Value& one : *any_of->list()) {
       if (Status ok = check_alternative(one); !ok) return ok;
       maps.push_back(&one);

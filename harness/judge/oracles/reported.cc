@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "harness/base/suggest.h"
 #include "harness/diagnose/finding.h"
 #include "harness/judge/finding_words.h"
 #include "harness/judge/oracle_queries.h"
@@ -52,30 +51,21 @@ ExpectationResult judge_reported(const ExpectationSpec& spec, const RunFacts& fa
                 all_numbers<events::Look>(facts));
 }
 
-Status check_alternative(const Value& one) {
-  if (!one.map())
-    return usage_error("each item of \"any_of\" must be a map, such as {kind: slow_rank, ranks: [3]}",
-                       one.pos);
-  for (const auto& [key, value] : *one.map())
-    if (std::find(kKeys.begin(), kKeys.end(), key) == kKeys.end())
-      return usage_error(
-          fmt::format("unknown key \"{}\" in any_of of reported{}", key, did_you_mean(key, kKeys)),
-          value.key);
-  if (const Value* ranks = one.find("ranks"))
-    if (const Result<RankSet> set = read_rank_set(*ranks); !set)
-      return Error{set.error().kind, set.error().message, ranks->pos};
-  return check_finding_words(one);
+Status check_ranks(const Value& wanted) {
+  const Value* ranks = wanted.find("ranks");
+  if (!ranks) return Done{};
+  const Result<RankSet> set = read_rank_set(*ranks);
+  return set ? Status(Done{}) : Error{set.error().kind, set.error().message, ranks->pos};
 }
 
 Status check_reported(const ExpectationSpec& spec, const Scenario&) {
   const Value* any_of = spec.params.find("any_of");
   if (!any_of && !spec.params.find("kind"))
     return usage_error("reported needs \"kind\" or \"any_of\"", spec.pos);
-  if (any_of && (!any_of->list() || any_of->list()->empty()))
-    return usage_error("\"any_of\" must be a list of at least one alternative", any_of->pos);
-  if (any_of)
-    for (const Value& one : *any_of->list())
-      if (const Status ok = check_alternative(one); !ok) return ok;
+  if (!any_of) return check_finding_words(spec.params);
+  if (const Status ok = check_any_of(*any_of, kKeys, "reported"); !ok) return ok;
+  for (const Value& one : *any_of->list())
+    if (const Status ok = check_ranks(one); !ok) return ok;
   return check_finding_words(spec.params);
 }
 
