@@ -92,13 +92,15 @@ def alike(kind, kinds):
 
 def judged(code, state, plan, is_log):
     kinds, ranks, _ = truth.truth_of(plan)
-    if code == 2:
+    if code > 2:
+        return "error"
+    if code == 2 and not state.get("ranks"):
         return "not made"
     blamed = set(state.get("ranks", []))
-    right = (alike(state["kind"], kinds) if is_log else state["kind"] in kinds) and (ranks is None or (blamed and blamed <= ranks))
+    right = (alike(state.get("kind"), kinds) if is_log else state.get("kind") in kinds) and (ranks is None or (blamed and blamed <= ranks))
     if not right:
         return "wrong"
-    return "right" if code == 0 else "not the same"
+    return {0: "right", 1: "not the same"}.get(code, "not made")
 
 
 def judged_dumps(code, state, rank):

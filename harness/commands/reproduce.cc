@@ -37,9 +37,11 @@ int fail(const Error& error) {
 }
 
 void say(const char* word, const std::string& text) {
-  fmt::print("{:<10} {}\n", word, inert_text(masked_text(text)));
+  fmt::print("{:<10} {}\n", word, inert_text(printable(masked_text(text))));
   std::fflush(stdout);
 }
+
+constexpr int kMostAbsent = 65535;
 
 Status check(const Options& options, const std::string& out) {
   static const std::regex kName("[A-Za-z0-9_.-]{1,100}");
@@ -53,9 +55,15 @@ Status check(const Options& options, const std::string& out) {
   if (options.how.calls < 1) return usage_error("--calls must be at least 1");
   if (options.times < 1 || options.times > 1000)
     return usage_error(fmt::format("--times must be from 1 to 1000, not {}", options.times));
-  std::error_code none;
-  if (!options.force && std::filesystem::exists(out, none))
-    return usage_error(printable(out) + " exists: name another file with --out, or give --force");
+  if (options.how.absent < -1 || options.how.absent > kMostAbsent)
+    return usage_error(fmt::format("--absent must be from 0 to {}, not {}", kMostAbsent, options.how.absent));
+  if (out == options.case_file) return usage_error("--case and --out name one file");
+  for (const std::string& path : {out, options.case_file}) {
+    std::error_code none;
+    if (!options.force && !path.empty() &&
+        std::filesystem::symlink_status(path, none).type() != std::filesystem::file_type::not_found)
+      return usage_error(printable(path) + " exists: name another file, or give --force");
+  }
   return Done{};
 }
 
@@ -108,7 +116,7 @@ Status expect_kind(Written& written, const std::string& kind, const std::string&
 }
 
 // Runs the scenario `times` times. Returns the exit code.
-int run_it(const Options& options, const std::string& path, Written written, const Case& wanted) {
+int run_it(const Options& options, const std::string& path, Written& written, const Case& wanted) {
   const std::atomic<int>* interrupted = catch_interrupts();
   int reproduced = 0;
   for (int i = 1; i <= options.times; ++i) {
@@ -121,7 +129,7 @@ int run_it(const Options& options, const std::string& path, Written written, con
     if (run->reproduced)
       say("same", fmt::format("after {:.1f} s: {}", run->to_finding_s, run->got.text));
     else
-      say("differs", fmt::format("{}: {}\n           run {}", run->why_not, run->got.text, run->run_dir));
+      say("differs", fmt::format("{}: {}", run->why_not, run->got.text)), say("run", run->run_dir);
   }
   say(reproduced == options.times ? "reproduced" : "different",
       fmt::format("the same hang in {} of {} run{}", reproduced, options.times,
@@ -132,7 +140,8 @@ int run_it(const Options& options, const std::string& path, Written written, con
 constexpr int kTimesToStay = 3;  // a smaller job stays if it hangs in the same way three times of three
 
 // Leaves out what the hang does not need, and writes the file again. Returns the exit code.
-int shrink_it(const Options& options, const std::string& path, const Case& small, const std::string& digest) {
+int shrink_it(const Options& options, const std::string& path, const Case& small, const std::string& digest,
+              const std::string& expected_kind) {
   const std::atomic<int>* interrupted = catch_interrupts();
   const StillHangs hangs = [&](const Case& c) {
     const Result<Written> written = write_scenario(c, digest, options.how);
@@ -146,9 +155,9 @@ int shrink_it(const Options& options, const std::string& path, const Case& small
   if (*interrupted) return 128 + *interrupted;
   smallest.known.push_back(
       fmt::format("shrunk while the job hung in the same way {0} times of {0}", kTimesToStay));
-  const Result<Written> written = write_scenario(smallest, digest, options.how);
+  Result<Written> written = write_scenario(smallest, digest, options.how);
   if (!written) return fail(written.error());
-  if (const Status done = write(path, written->text); !done) return fail(done.error());
+  if (const Status done = expect_kind(*written, expected_kind, path); !done) return fail(done.error());
   say("wrote", fmt::format("{}: {} ranks", path, written->replay.healthy.size()));
   return kExitPass;
 }
@@ -185,7 +194,7 @@ int reproduce(const Options& options) {
   print_case(understood->whole, understood->small);
   if (!options.case_file.empty()) {
     const Case& whole = understood->whole;
-    const Json json = to_json(whole.state.hangs() ? understood->small : whole);
+    const Json json = masked(to_json(whole.state.hangs() ? understood->small : whole));
     if (const Status done =
             write(options.case_file, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
         !done)
@@ -197,7 +206,7 @@ int reproduce(const Options& options) {
                                                     : "the evidence does not show which rank did not come");
     return kExitUnknown;
   }
-  const Result<Written> written = write_scenario(understood->small, understood->digest, options.how);
+  Result<Written> written = write_scenario(understood->small, understood->digest, options.how);
   if (!written) {
     say("not made", written.error().message);
     return kExitUnknown;
@@ -209,7 +218,8 @@ int reproduce(const Options& options) {
     const int code = run_it(options, out, *written, understood->small);
     if (code != kExitPass) return code;
     if (options.shrink)
-      if (const int shrunk = shrink_it(options, out, understood->small, understood->digest);
+      if (const int shrunk =
+              shrink_it(options, out, understood->small, understood->digest, written->form.expected_kind);
           shrunk != kExitPass)
         return shrunk;
     if (options.defences)

@@ -58,6 +58,10 @@ const CaseRank* Case::rank(int number) const {
   return at == ranks.end() ? nullptr : &*at;
 }
 
+size_t few_ranks(int world_size) {
+  return std::max<size_t>(1, std::min<size_t>(4, static_cast<size_t>(std::max(0, world_size)) / 4));
+}
+
 Json to_json(const Case& c) {
   Json json{{"schema", "rankfault.case.v1"}, {"world_size", c.world_size}, {"library", c.library},
             {"state", to_json(c.state)},     {"known", c.known},           {"guessed", c.guessed},

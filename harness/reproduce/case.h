@@ -93,4 +93,8 @@ struct Case {
 
 Json to_json(const Case&);
 
+// So many ranks of a job may be blamed for what the evidence does not have of them: four, or a quarter, at
+// least one.
+size_t few_ranks(int world_size);
+
 }  // namespace rankfault

@@ -14,8 +14,9 @@
 
 namespace rankfault {
 
-constexpr size_t kAllCalls = SIZE_MAX;
 namespace {
+
+constexpr size_t kAllCalls = SIZE_MAX;
 
 // Whether a run has shown what it has to show: the wanted state, or another finding that stays.
 class Settled {

@@ -36,8 +36,7 @@ std::string said_in(const std::string& run_dir) {
 
 Instant diverged_at(const RunFacts& facts) {
   for (const GateEvent& gate : facts.gates)
-    if (is_known(gate.done) || is_known(gate.answered))
-      return is_known(gate.done) ? gate.done : gate.answered;
+    if (is_known(gate.answered)) return gate.answered;
   return facts.begin;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <iterator>
 #include <set>
 
@@ -32,10 +33,18 @@ std::vector<std::string> files_below(const std::string& folder) {
   return files;
 }
 
+// A log of JSON lines begins as a dump in JSON does: only its reading shows the difference.
+bool is_dump(const FrSource& source) {
+  std::ifstream in(source.path);
+  if (in.get() != '{') return true;
+  return read_dump(source, {}, [](FrEntry&) -> Status { return Done{}; }).ok();
+}
+
 std::set<std::string> dumps_among(const std::string& path) {
   std::set<std::string> dumps;
   if (const Result<FrSources> found = find_dumps({path}))
-    for (const FrSource& source : found->sources) dumps.insert(source.path);
+    for (const FrSource& source : found->sources)
+      if (is_dump(source)) dumps.insert(source.path);
   return dumps;
 }
 

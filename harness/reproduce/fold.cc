@@ -95,7 +95,6 @@ class Renumber {
 
 std::vector<int> fold_groups(const Case& from, const Renumber& number, Case& to) {
   std::vector<int> place(from.groups.size(), -1);
-  std::map<std::vector<int>, int> names;
   for (size_t g = 0; g < from.groups.size(); ++g) {
     CaseGroup group = from.groups[g];
     group.members = number(group.members);
@@ -172,7 +171,7 @@ void scale_counts(Case& c, int64_t most) {
   for (const CaseRank& rank : c.ranks)
     for (const CaseCall& call : rank.calls) largest = std::max(largest, call.count);
   if (largest <= most) return;
-  const int64_t by = (largest + most - 1) / most;
+  const int64_t by = (largest - 1) / most + 1;
   std::set<int64_t> counts;
   for (const CaseRank& rank : c.ranks)
     for (const CaseCall& call : rank.calls)

@@ -12,7 +12,6 @@ namespace rankfault {
 namespace {
 
 constexpr int64_t kBytesOfFloat = 4;
-constexpr size_t kFewSilent = 4;  // more silent ranks than this, or than a quarter, name no rank
 
 class Understanding : public LogCase {
  public:
@@ -20,9 +19,9 @@ class Understanding : public LogCase {
       : LogCase(clues, files), absent_(absent) {}
 
   Case result() {
-    const bool found = not_joined() || named_by_library() || misfits() || died() || lagging() ||
-                       ended_first() || elsewhere() || silent() || overran() || assumed() ||
-                       segment_refused();
+    const bool found = !two_hangs() && (not_joined() || named_by_library() || misfits() || died() ||
+                                        lagging() || ended_first() || elsewhere() || silent() || overran() ||
+                                        assumed() || segment_refused());
     if (!found || !case_.state.hangs()) nothing_is_said();
     if (absent_ >= 0 && case_.state.hangs() && case_.state.culprits != std::vector<int>{absent_})
       case_.known.push_back(fmt::format("--absent {} is not used: the log itself names {}", absent_,
@@ -32,6 +31,14 @@ class Understanding : public LogCase {
   }
 
  private:
+  // Most ranks gave up several calls: which of them belong together is not shown.
+  bool two_hangs() const {
+    size_t several = 0, any = 0;
+    for (const auto& [rank, heard] : job_.ranks)
+      several += heard.calls.size() > 1, any += !heard.calls.empty();
+    return several > 0 && several * 2 >= any;
+  }
+
   bool not_joined() {
     if (!waiters_.empty() || job_.unjoined.empty()) return false;
     std::set<int> missing;
@@ -47,16 +54,25 @@ class Understanding : public LogCase {
     return true;
   }
 
+  // A part of a report may list the ranks that did come.
+  static bool names_absent_ranks(const Clue& c) {
+    return !c.about.empty() && c.reason != "started" && c.reason != "finished" &&
+           c.text.find("didn't finish") == std::string::npos;
+  }
+
   // The library's own report names ranks: those that lag, or that made another call.
   bool named_by_library() {
     std::set<int> named;
     const Clue* by = nullptr;
     for (const Clue* c : job_.differs) {
-      if (c->about.empty() || c->about.size() * 2 > static_cast<size_t>(case_.world_size)) continue;
+      if (!names_absent_ranks(*c) || c->about.size() * 2 > static_cast<size_t>(case_.world_size)) continue;
+      if (call_ && !c->op.empty() && c->op != call_->op) continue;
       named.insert(c->about.begin(), c->about.end());
       if (!by) by = c;
     }
-    if (!by || waiters_.empty()) return false;
+    // A rank that gave up the call itself was in it, whatever the report says.
+    for (const int r : job_.in_call) named.erase(r);
+    if (!by || waiters_.empty() || named.empty()) return false;
     case_.known.push_back(
         fmt::format("{}: the library names {}: {}", place_text(*by), ranks_text(sorted(named)), by->text));
     const bool in_another_call =
@@ -107,12 +123,20 @@ class Understanding : public LogCase {
     return op == "broadcast" || op == "scatter" || op == "gather" || op == "reduce";
   }
 
+  // A message of an old PyTorch names no group: a call at a far place may be one of another group.
+  bool may_be_another_group(const Clue& c) const {
+    constexpr int64_t kNear = 2;
+    return c.group.empty() && call_->group.empty() && c.seq >= 0 && call_->seq >= 0 &&
+           std::max(c.seq, call_->seq) - std::min(c.seq, call_->seq) > kNear;
+  }
+
   // Ranks that gave up another call at the same time, or whose own count is behind.
   bool lagging() {
     if (!call_ || !silent_ranks().empty() || job_.only_losses()) return false;
     std::set<int> other, behind;
     for (const auto& [rank, heard] : job_.ranks) {
       if (waiters_.count(rank) > 0) continue;
+      if (gave_up_another(rank) && may_be_another_group(*heard.gave_up)) return false;
       if (gave_up_another(rank)) other.insert(rank);
       if (call_->seq > 0 && heard.last_enqueued >= 0 && heard.last_enqueued < call_->seq) behind.insert(rank);
     }
@@ -139,7 +163,10 @@ class Understanding : public LogCase {
 
   // A process that ended, and did not end because it gave up a call or was asked to.
   bool ended_first() {
-    for (const Clue* c : job_.ends) {
+    std::vector<const Clue*> ends = job_.ends;
+    std::stable_partition(ends.begin(), ends.end(),
+                          [](const Clue* c) { return c->reason == "first observed failure"; });
+    for (const Clue* c : ends) {
       const HeardRank& heard = job_.ranks.at(c->rank);
       if (heard.gave_up || heard.timed_out || heard.lost_peer || c->signal == 15 ||
           (c->signal < 0 && c->code <= 0))
@@ -164,7 +191,8 @@ class Understanding : public LogCase {
     for (const auto& [rank, heard] : job_.ranks)
       if (heard.stack && heard.stack->op.empty() && !heard.gave_up && heard.stack->reason.empty())
         ranks.insert(rank);
-    if (ranks.empty() || waiters_.empty()) return false;
+    if (ranks.empty() || waiters_.empty() || ranks.size() > few()) return false;
+    case_.guessed.emplace_back("a stack shows one moment: the ranks stay where it shows them");
     const Clue& one = *job_.ranks.at(*ranks.begin()).stack;
     case_.known.push_back(fmt::format("{}: rank {} is in {}", place_text(one), *ranks.begin(),
                                       one.frames.empty() ? "no communication call" : one.frames.front()));
@@ -173,13 +201,15 @@ class Understanding : public LogCase {
   }
 
   // All others gave up one call, and a few ranks say nothing.
+  // So many ranks may be named because of what they do not say.
+  size_t few() const { return few_ranks(case_.world_size); }
+
   bool silent() {
     if (!call_ || !is_group_of_all(call_->group)) return false;
     if (job_.world_is_guessed && waiters_.size() < 2)
       return false;  // one rank does not show how many there are
     const std::set<int> ranks = silent_ranks();
-    const size_t most = std::max<size_t>(1, std::min(kFewSilent, static_cast<size_t>(case_.world_size) / 4));
-    if (ranks.empty() || ranks.size() > most) return false;
+    if (ranks.empty() || ranks.size() > few()) return false;
     blame("stuck_outside", ranks, fmt::format("{} did not enter {}", ranks_text(sorted(ranks)), call_text()));
     case_.guessed.push_back(fmt::format("{} {} no message, and all others gave up the call",
                                         ranks_text(sorted(ranks)), ranks.size() == 1 ? "has" : "have"));

@@ -37,6 +37,18 @@ std::tuple<std::string, std::string, int64_t, int64_t> key_of(const Clue& c) {
   return {is_group_of_all(c.group) ? "" : c.group, c.op, c.seq, telling_count(c)};
 }
 
+// Whether a local rank is a rank of the job: no message names another host, or a rank of the job beside local
+// ones.
+bool one_host(const std::vector<Clue>& clues) {
+  std::set<std::string> hosts;
+  int highest_local = -1, highest = -1;
+  for (const Clue& c : clues) {
+    if (!c.host.empty()) hosts.insert(c.host);
+    (c.rank_is_local ? highest_local : highest) = std::max(c.rank_is_local ? highest_local : highest, c.rank);
+  }
+  return hosts.size() <= 1 && highest <= std::max(highest_local, 0);
+}
+
 }  // namespace
 
 bool is_group_of_all(const std::string& group) {
@@ -48,6 +60,7 @@ bool same_call(const Clue& a, const Clue& b) { return key_of(a) == key_of(b); }
 
 HeardJob::HeardJob(const std::vector<Clue>& clues, const std::set<int>& files) {
   if (!files.empty()) highest_ = std::min(*files.rbegin(), kMostRanksHeard - 1);
+  local_is_world_ = one_host(clues);
   for (const Clue& clue : clues) hear(clue);
   world_is_guessed = world_size == 0;
   world_size = std::max(world_size, highest_ + 1);
@@ -56,6 +69,9 @@ HeardJob::HeardJob(const std::vector<Clue>& clues, const std::set<int>& files) {
 }
 
 void HeardJob::hear(const Clue& c) {
+  if (c.rank_is_local && c.rank >= 0 && !local_is_world_) {
+    return;  // of which host it is, is not known
+  }
   if (c.world_size > 0 && c.world_size <= kMostRanksHeard) world_size = std::max(world_size, c.world_size);
   for (const int r : c.about)
     if (r < kMostRanksHeard) highest_ = std::max(highest_, r);

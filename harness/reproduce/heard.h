@@ -50,6 +50,7 @@ struct HeardJob {
   void hear(const Clue&);
   void find_call();
 
+  bool local_is_world_ = false;
   int highest_ = -1;  // rank that a message names
 };
 

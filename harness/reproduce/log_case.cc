@@ -32,10 +32,17 @@ std::set<int> LogCase::silent_ranks() const {
   std::set<int> ranks;
   for (int r = 0; r < case_.world_size; ++r) {
     const auto at = job_.ranks.find(r);
-    if (at == job_.ranks.end() || (!at->second.gave_up && !at->second.stack)) ranks.insert(r);
+    const bool is_silent = at == job_.ranks.end() || (!at->second.gave_up && !at->second.stack);
+    if (is_silent && !has_passed(r)) ranks.insert(r);
   }
   for (const int r : waiters_) ranks.erase(r);
   return ranks;
+}
+
+// Its own count says that it made the call.
+bool LogCase::has_passed(int rank) const {
+  const auto at = job_.ranks.find(rank);
+  return call_ && call_->seq > 0 && at != job_.ranks.end() && at->second.last_enqueued >= call_->seq;
 }
 
 bool LogCase::gave_up_another(int rank) const {
@@ -110,8 +117,8 @@ void LogCase::describe() {
   if (job_.in_backward)
     case_.guessed.push_back("an exception that left backward() was in DDP's all_reduce of gradients");
   if (job_.several_hangs())
-    case_.questions.push_back(
-        "a rank gave up several calls: this case is the first of them; cut the log to reproduce another");
+    case_.questions.emplace_back(
+        "ranks gave up several calls: the logs may have more than one hang; cut them to one, and try again");
   if (!case_.state.hangs()) return;
   case_.state.kind_is_guessed = true;
   const std::vector<int> group = members();
@@ -154,6 +161,10 @@ CaseRank LogCase::described(int r, const std::vector<int>& group) {
                                                     : RankState::kElsewhere;
     if (ended_) rank.signal = std::max(0, ended_->signal), rank.code = ended_->code;
     if (std::optional<CaseCall> own = own_call(r)) rank.calls.push_back(*own);
+  } else if (const auto at = job_.ranks.find(r);
+             at != job_.ranks.end() && at->second.end && !at->second.gave_up) {
+    rank.state = RankState::kEnded;
+    rank.signal = std::max(0, at->second.end->signal), rank.code = at->second.end->code;
   } else if (call_ && member) {
     rank.state = RankState::kWaits;
     rank.calls.push_back(waited_call());

@@ -22,6 +22,7 @@ class LogCase {
   void blame(const char* kind, const std::set<int>& ranks, const std::string& text);
   // Ranks of which no message says that they waited.
   std::set<int> silent_ranks() const;
+  bool has_passed(int rank) const;
   bool gave_up_another(int rank) const;
   std::string call_text() const;  // "all_reduce 7 on world"
   // Fills groups, ranks and calls of the case, and says what was guessed for them.

@@ -4,12 +4,14 @@
 
 #include <algorithm>
 
+#include "harness/base/mask.h"
 #include "harness/reproduce/replay.h"
 
 namespace rankfault {
 namespace {
 
 constexpr int64_t kCountNotKnown = 1024;
+constexpr int64_t kMostElements = int64_t{1} << 40;  // no buffer of the replaying programs is larger
 
 std::string group_word(const std::vector<CaseGroup>& groups, int index, size_t ranks) {
   const CaseGroup& group = groups[static_cast<size_t>(index)];
@@ -17,7 +19,7 @@ std::string group_word(const std::vector<CaseGroup>& groups, int index, size_t r
                                         [](const CaseGroup& g) { return g.name == "world"; });
   if (group.name == "world" && group.members.size() == ranks && first_world) return "world";
   std::string word;
-  for (const char c : group.name) {
+  for (const char c : masked_text(group.name)) {
     const bool letter = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
     const bool capital = c >= 'A' && c <= 'Z';
     if (letter || capital)
@@ -83,6 +85,7 @@ class Text {
     if (call.count < 0) return kCountNotKnown;
     const std::string op = plain_op(call.op);
     const bool is_part = op == "all_to_all" || op == "reduce_scatter";
+    if (call.count > kMostElements) return kMostElements;
     return call.count *
            (is_part ? static_cast<int64_t>(replay_.groups[static_cast<size_t>(call.group)].members.size())
                     : 1);

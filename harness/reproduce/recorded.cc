@@ -1,5 +1,6 @@
 #include "harness/reproduce/recorded.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <set>
 
@@ -64,6 +65,9 @@ Result<RecordedJob> recorded_run(const std::string& run_dir) {
     break;
   }
   job.notes = records.unread();
+  if (std::none_of(journal->begin(), journal->end(),
+                   [](const JournalLine& line) { return line.as<events::RunEnd>(); }))
+    job.notes.emplace_back("the journal ends before the run did: what happened later is not known");
   return job;
 }
 

@@ -25,11 +25,37 @@ Case case_of(const RecordedJob& job, const Timeline& timeline, const EvidenceFil
   return c;
 }
 
+// Only members of the group can be missing in its call.
+void blame_members_alone(Case& c) {
+  for (const CaseGroup& group : c.groups)
+    if (group.name == c.state.group)
+      std::erase_if(c.state.culprits, [&](int r) {
+        return std::find(group.members.begin(), group.members.end(), r) == group.members.end();
+      });
+}
+
+// A few ranks without a record among many are a finding; many are missing evidence.
+bool too_many_without_record(const Case& c) {
+  const auto missing = std::count_if(c.state.culprits.begin(), c.state.culprits.end(), [&](int r) {
+    const CaseRank* rank = c.rank(r);
+    return !rank || rank->state == RankState::kUnknown;
+  });
+  return static_cast<size_t>(missing) > few_ranks(c.world_size);
+}
+
 Result<Understood> from_recording(const RecordedJob& job, const EvidenceFiles& files,
                                   const ReproduceOptions& options) {
   Understood u;
   u.digest = files.digest;
   u.whole = case_of(job, job.timeline, files, options.calls);
+  blame_members_alone(u.whole);
+  if (too_many_without_record(u.whole)) {
+    u.whole.questions.push_back(
+        fmt::format("{} have no record, so none of them can be named: the dumps of all ranks are needed",
+                    ranks_text(u.whole.state.culprits)));
+    u.whole.state.kind = "cannot_say";
+  }
+  u.small = u.whole;
   if (!u.whole.state.hangs()) return u;
   const std::vector<int> keep = ranks_to_keep(u.whole, options.ranks);
   if (job.kind != "flight_recorder") {
@@ -47,7 +73,6 @@ Result<Understood> from_recording(const RecordedJob& job, const EvidenceFiles& f
   return u;
 }
 
-// The clues of all logs; of a file whose name says its rank, the messages without a rank are that rank's.
 Result<std::vector<Clue>> clues_of(const EvidenceFiles& files, const ReproduceOptions& options,
                                    std::vector<std::string>& notes) {
   std::vector<Clue> all;
@@ -102,6 +127,13 @@ Result<Understood> with_logs(Result<Understood> u, const EvidenceFiles& files,
   return u;
 }
 
+// Gloo has no pending collectives.
+void block_collectives(Case& c) {
+  for (CaseRank& rank : c.ranks)
+    for (CaseCall& call : rank.calls)
+      if (call.op != "send" && call.op != "ssend" && call.op != "recv") call.pending = false;
+}
+
 // Programs of NCCL itself are replayed over the double of CUDA, where it was built.
 bool has_nccl_replay() {
   std::error_code none;
@@ -130,13 +162,9 @@ Result<Written> write_scenario(const Case& small, const std::string& digest,
                                const ReproduceOptions& options) {
   Case c = small;
   if (options.count > 0) scale_counts(c, options.count);
-  Result<Replay> replay = replay_of(c);
-  if (!replay) return replay.error();
   Written written;
-  written.replay = std::move(*replay);
   written.form.name = options.name;
   written.form.evidence_digest = digest;
-  written.small = c;
   written.form.over = replay_over(c);
   const bool is_run =
       std::any_of(c.evidence.begin(), c.evidence.end(), [](auto& e) { return e.kind == "run"; });
@@ -145,6 +173,15 @@ Result<Written> write_scenario(const Case& small, const std::string& digest,
   if (c.state.kind == "init_stall")
     written.form.over = ReplayOver::kGloo;  // only the local launcher can leave a rank out
   if (const auto over = replay_over_of(options.over)) written.form.over = *over;
+  if (c.state.kind == "init_stall" && written.form.over != ReplayOver::kGloo &&
+      written.form.over != ReplayOver::kNccl)
+    return usage_error(
+        "a rank that is never started needs --over gloo or nccl: other launchers start all ranks");
+  if (written.form.over == ReplayOver::kGloo) block_collectives(c);
+  Result<Replay> replay = replay_of(c);
+  if (!replay) return replay.error();
+  written.replay = std::move(*replay);
+  written.small = c;
   if (written.form.over == ReplayOver::kC10d || written.form.over == ReplayOver::kC10dNccl)
     written.form.wall_s = 60;
   written.text = scenario_text(c, written.replay, written.form);

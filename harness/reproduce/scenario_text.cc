@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include "harness/base/json_text.h"
+#include "harness/base/mask.h"
 #include "harness/base/printable.h"
 #include "harness/base/rank_words.h"
 #include "harness/reproduce/fold.h"
@@ -24,7 +24,7 @@ std::string list(const std::vector<int>& ranks) { return fmt::format("[{}]", fmt
 void comment(std::string& out, const std::string& text) {
   constexpr size_t kWide = 108;
   std::string line = "#";
-  std::istringstream words(printable(text));
+  std::istringstream words(printable(masked_text(text)));
   for (std::string word; words >> word;) {
     if (line.size() > 1 && line.size() + 1 + word.size() > kWide) out += line + "\n", line = "#";
     line += " " + word;
@@ -195,7 +195,8 @@ std::string scenario_text(const Case& c, const Replay& replay, const ScenarioFor
   const std::string expected = expectation(c, form.expected_kind.empty() ? c.state.kind : form.expected_kind,
                                            replay.divergences.front().fault.empty());
   return head(c, replay, form) +
-         fmt::format("version: 1\nname: {}\nsummary: {}\n", form.name, quoted(printable(summary))) +
+         fmt::format("version: 1\nname: {}\nsummary: {}\n", quoted(form.name),
+                     quoted(printable(masked_text(summary)))) +
          workload(c, replay, form) + divergence(replay, form) + mutation(c, replay, expected) + expected;
 }
 
