@@ -31,12 +31,10 @@ class Understanding : public LogCase {
   }
 
  private:
-  // Most ranks gave up several calls: which of them belong together is not shown.
+  // Several ranks gave up several calls: which of them belong together is not shown.
   bool two_hangs() const {
-    size_t several = 0, any = 0;
-    for (const auto& [rank, heard] : job_.ranks)
-      several += heard.calls.size() > 1, any += !heard.calls.empty();
-    return several > 0 && several * 2 >= any;
+    return std::count_if(job_.ranks.begin(), job_.ranks.end(),
+                         [](const auto& one) { return one.second.calls.size() > 1; }) > 1;
   }
 
   bool not_joined() {

@@ -182,6 +182,65 @@ TEST(FromClues, AClockThatRanFarBeyondItsLimit) {
   EXPECT_THAT(c.state.culprits, ElementsAre(1));
 }
 
+TEST(FromClues, TwoHangsNameNone) {
+  std::vector<Clue> clues = all_but(3, 8);
+  for (int r = 0; r < 8; ++r)
+    if (r != 5) clues.push_back(gave_up(r, "all_reduce", 200));
+  const Case c = case_from_clues(clues);
+  EXPECT_FALSE(c.state.hangs());
+  EXPECT_THAT(c.questions, Contains(HasSubstr("more than one hang")));
+}
+
+TEST(FromClues, RanksThatAReportListsAsPresentAreNotBlamed) {
+  std::vector<Clue> clues{gave_up(0), gave_up(2), gave_up(3)};
+  Clue report;
+  report.kind = ClueKind::kDiffers;
+  report.about = {0};
+  report.reason = "started";
+  clues.push_back(report);
+  EXPECT_THAT(case_from_clues(clues).state.culprits, ElementsAre(1));
+  clues.back().reason = "did not join";
+  clues.back().about = {0, 1};  // rank 0 gave up the call itself
+  EXPECT_THAT(case_from_clues(clues).state.culprits, ElementsAre(1));
+}
+
+TEST(FromClues, ALocalRankIsNoRankOfAJobOfSeveralHosts) {
+  std::vector<Clue> clues = all_but(5, 8);
+  Clue end = ended(1, 9);
+  end.rank_is_local = true;  // the second host's: rank 5
+  clues.erase(clues.begin() + 1);
+  clues.push_back(end);
+  EXPECT_THAT(case_from_clues(clues).state.culprits, ElementsAre(1, 5));
+}
+
+TEST(FromClues, ARankWhoseOwnCountIsPastTheCallIsNotBlamed) {
+  std::vector<Clue> clues = all_but(2, 4);
+  Clue progress;
+  progress.kind = ClueKind::kProgress;
+  progress.rank = 2;
+  progress.last_enqueued = 60;
+  clues.push_back(progress);
+  EXPECT_FALSE(case_from_clues(clues).state.hangs());
+}
+
+TEST(FromClues, TheFirstFailureOfATableComesBeforeTheOthers) {
+  std::vector<Clue> clues;
+  for (const int r : {0, 1, 3, 4, 5, 7}) clues.push_back(gave_up(r));
+  clues.push_back(ended(2, -1, 1));
+  clues.push_back(ended(6, 9));
+  clues.back().reason = "first observed failure";
+  const Case c = case_from_clues(clues);
+  EXPECT_THAT(c.state.culprits, ElementsAre(6));
+  EXPECT_EQ(c.rank(2)->state, RankState::kEnded);
+}
+
+TEST(FromClues, AFarPlaceWithoutAGroupMayBeAnotherGroup) {
+  std::vector<Clue> clues;
+  for (const int r : {0, 1, 2, 3, 4}) clues.push_back(gave_up(r, "all_reduce", 50));
+  for (const int r : {5, 6, 7}) clues.push_back(gave_up(r, "all_gather", 7));
+  EXPECT_FALSE(case_from_clues(clues).state.hangs());
+}
+
 TEST(FromClues, NothingOfCommunicationIsNoCase) {
   const Case c = case_from_clues({ended(1, 9)});
   EXPECT_FALSE(c.state.hangs());
