@@ -1,24 +1,17 @@
 // reproduce: `rankfault reproduce EVIDENCE...`: makes a small scenario of what a hung job left behind, and
 // runs it.
-#include "harness/reproduce/reproduce.h"
-
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <regex>
 
 #include "harness/base/mask.h"
 #include "harness/base/printable.h"
-#include "harness/base/rank_words.h"
 #include "harness/commands/command.h"
 #include "harness/commands/interrupt.h"
-#include "harness/reproduce/confirm.h"
-#include "harness/reproduce/defences.h"
-#include "harness/reproduce/shrink.h"
+#include "harness/commands/reproduce_runs.h"
 
 namespace rankfault {
 namespace {
@@ -30,16 +23,6 @@ struct Options {
   int times = 1;
   bool no_run = false, real_sizes = false, force = false, verbose = false, shrink = false, defences = false;
 };
-
-int fail(const Error& error) {
-  fmt::print(stderr, "rankfault reproduce: {}\n", error.to_string());
-  return exit_of(error);
-}
-
-void say(const char* word, const std::string& text) {
-  fmt::print("{:<10} {}\n", word, inert_text(printable(masked_text(text))));
-  std::fflush(stdout);
-}
 
 constexpr int kMostAbsent = 65535;
 
@@ -65,12 +48,6 @@ Status check(const Options& options, const std::string& out) {
       return usage_error(printable(path) + " exists: name another file, or give --force");
   }
   return Done{};
-}
-
-Status write(const std::string& path, const std::string& text) {
-  std::ofstream out(path, std::ios::trunc);
-  out << text << std::flush;
-  return out ? Status(Done{}) : errno_error("write " + path);
 }
 
 // A line on the terminal while a large log is read.
@@ -107,128 +84,53 @@ void print_case(const Case& whole, const Case& small) {
   for (const std::string& question : small.questions) say("question", question);
 }
 
-// The log does not show why a rank did not come: the small job says what its own reason looks like, and the
-// file expects that.
-Status expect_kind(Written& written, const std::string& kind, const std::string& path) {
-  written.form.expected_kind = kind;
-  written.text = scenario_text(written.small, written.replay, written.form);
-  return write(path, written.text);
+Status write_case(const Options& options, const Understood& understood) {
+  const bool is_small = understood.whole.state.hangs();
+  const Json json = masked(to_json(is_small ? understood.small : understood.whole));
+  const Status done =
+      write_text(options.case_file, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  if (done) say("wrote", options.case_file);
+  return done;
 }
 
-// Runs the scenario `times` times. Returns the exit code.
-int run_it(const Options& options, const std::string& path, Written& written, const Case& wanted) {
-  const std::atomic<int>* interrupted = catch_interrupts();
-  int reproduced = 0;
-  for (int i = 1; i <= options.times; ++i) {
-    const Result<Confirmation> run = confirm(written.text, path, wanted, {options.runs, interrupted});
-    if (*interrupted) return 128 + *interrupted;
-    if (!run) return fail(run.error());
-    reproduced += run->reproduced;
-    if (run->reproduced && run->got.kind != wanted.state.kind && wanted.state.kind_is_guessed)
-      if (const Status done = expect_kind(written, run->got.kind, path); !done) return fail(done.error());
-    if (run->reproduced)
-      say("same", fmt::format("after {:.1f} s: {}", run->to_finding_s, run->got.text));
-    else
-      say("differs", fmt::format("{}: {}", run->why_not, run->got.text)), say("run", run->run_dir);
-  }
-  say(reproduced == options.times ? "reproduced" : "different",
-      fmt::format("the same hang in {} of {} run{}", reproduced, options.times,
-                  options.times == 1 ? "" : "s"));
-  return reproduced == options.times ? kExitPass : kExitFail;
+int run_it(const Options& options, const std::string& out, const Understood& understood, Written& written) {
+  const ReproduceRuns all{out,           understood.digest, options.runs,
+                          options.times, options.how,       catch_interrupts()};
+  int code = run_to_confirm(all, written, understood.small);
+  if (code == kExitPass && options.shrink)
+    code = run_to_shrink(all, understood.small, written.form.expected_kind);
+  if (code == kExitPass && options.defences)
+    code = run_with_defences(all, written, understood.small.limit_ms);
+  return code;
 }
 
-constexpr int kTimesToStay = 3;  // a smaller job stays if it hangs in the same way three times of three
-
-// Leaves out what the hang does not need, and writes the file again. Returns the exit code.
-int shrink_it(const Options& options, const std::string& path, const Case& small, const std::string& digest,
-              const std::string& expected_kind) {
-  const std::atomic<int>* interrupted = catch_interrupts();
-  const StillHangs hangs = [&](const Case& c) {
-    const Result<Written> written = write_scenario(c, digest, options.how);
-    for (int i = 0; written && i < kTimesToStay; ++i) {
-      const Result<Confirmation> run = confirm(written->text, path, c, {options.runs, interrupted});
-      if (*interrupted || !run || !run->reproduced) return false;
-    }
-    return written.ok();
-  };
-  Case smallest = shrink(small, hangs, [](const std::string& what) { say("smaller", what); });
-  if (*interrupted) return 128 + *interrupted;
-  smallest.known.push_back(
-      fmt::format("shrunk while the job hung in the same way {0} times of {0}", kTimesToStay));
-  Result<Written> written = write_scenario(smallest, digest, options.how);
-  if (!written) return fail(written.error());
-  if (const Status done = expect_kind(*written, expected_kind, path); !done) return fail(done.error());
-  say("wrote", fmt::format("{}: {} ranks", path, written->replay.healthy.size()));
-  return kExitPass;
-}
-
-std::string noticed_text(const Defended& run, int64_t limit_ms) {
-  if (!run.caught) return "does not catch it";
-  std::string text = fmt::format("catches it after {:.1f} s", run.after_s);
-  const double earlier = static_cast<double>(limit_ms) / 1e3 - run.after_s;
-  if (limit_ms > 0 && earlier > 0)
-    text += fmt::format(", {:.0f} s before the limit of the evidence", earlier);
-  return text + (run.said.empty() ? "" : ": " + run.said);
-}
-
-// Runs the small job with each defence. Returns the exit code.
-int defend_it(const Options& options, const std::string& path, const Written& written, int64_t limit_ms) {
-  const std::atomic<int>* interrupted = catch_interrupts();
-  for (const Defence& defence : defences()) {
-    const Result<Defended> run = defend(written, path, defence, {options.runs, interrupted});
-    if (*interrupted) return 128 + *interrupted;
-    if (!run) return fail(run.error());
-    say("defence", fmt::format("{}: {}", defence.name, noticed_text(*run, limit_ms)));
-  }
-  return kExitPass;
+int not_made(const std::string& why) {
+  say("not made", why);
+  return kExitUnknown;
 }
 
 int reproduce(const Options& options) {
   const std::string out = options.out.empty() ? options.how.name + ".yaml" : options.out;
-  if (const Status may = check(options, out); !may) return fail(may.error());
+  if (const Status may = check(options, out); !may) return fail_to_reproduce(may.error());
   const Result<EvidenceFiles> files = evidence_files(options.paths);
-  if (!files) return fail(files.error());
+  if (!files) return fail_to_reproduce(files.error());
   const Result<Understood> understood = understand(*files, options.how);
-  if (!understood) return fail(understood.error());
+  if (!understood) return fail_to_reproduce(understood.error());
   if (options.verbose) print_clues(understood->clues);
   print_case(understood->whole, understood->small);
-  if (!options.case_file.empty()) {
-    const Case& whole = understood->whole;
-    const Json json = masked(to_json(whole.state.hangs() ? understood->small : whole));
-    if (const Status done =
-            write(options.case_file, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
-        !done)
-      return fail(done.error());
-    say("wrote", options.case_file);
-  }
-  if (!understood->whole.state.hangs()) {
-    say("not made", understood->whole.known.empty() ? "the evidence shows no hang that calls can show"
+  if (!options.case_file.empty())
+    if (const Status done = write_case(options, *understood); !done) return fail_to_reproduce(done.error());
+  if (!understood->whole.state.hangs())
+    return not_made(understood->whole.known.empty() ? "the evidence shows no hang that calls can show"
                                                     : "the evidence does not show which rank did not come");
-    return kExitUnknown;
-  }
   Result<Written> written = write_scenario(understood->small, understood->digest, options.how);
-  if (!written) {
-    say("not made", written.error().message);
-    return kExitUnknown;
-  }
-  if (const Status done = write(out, written->text); !done) return fail(done.error());
+  if (!written) return not_made(written.error().message);
+  if (const Status done = write_text(out, written->text); !done) return fail_to_reproduce(done.error());
   say("wrote",
       fmt::format("{}: {} ranks over {}", out, written->replay.healthy.size(), to_text(written->form.over)));
-  if (!options.no_run) {
-    const int code = run_it(options, out, *written, understood->small);
-    if (code != kExitPass) return code;
-    if (options.shrink)
-      if (const int shrunk =
-              shrink_it(options, out, understood->small, understood->digest, written->form.expected_kind);
-          shrunk != kExitPass)
-        return shrunk;
-    if (options.defences)
-      if (const int defended = defend_it(options, out, *written, understood->small.limit_ms);
-          defended != kExitPass)
-        return defended;
-  }
-  say("next", "rankfault run " + out);
-  return kExitPass;
+  const int code = options.no_run ? int{kExitPass} : run_it(options, out, *understood, *written);
+  if (code == kExitPass) say("next", "rankfault run " + out);
+  return code;
 }
 
 const Registration<CliCommand> kReproduce{{
