@@ -34,6 +34,12 @@ void blame_members_alone(Case& c) {
       });
 }
 
+// Dumps of streams cannot tell ranks whose device is stuck from the only rank that left the calls out below
+// PyTorch. The finding then says both, in its text alone (stuck_outside.cc).
+bool has_second_reading(const HangState& state) {
+  return state.text.find("did not take part in them") != std::string::npos;
+}
+
 // A few ranks without a record among many are a finding; many are missing evidence.
 bool too_many_without_record(const Case& c) {
   const auto missing = std::count_if(c.state.culprits.begin(), c.state.culprits.end(), [&](int r) {
@@ -53,6 +59,11 @@ Result<Understood> from_recording(const RecordedJob& job, const EvidenceFiles& f
     u.whole.questions.push_back(
         fmt::format("{} have no record, so none of them can be named: the dumps of all ranks are needed",
                     ranks_text(u.whole.state.culprits)));
+    u.whole.state.kind = "cannot_say";
+  }
+  if (has_second_reading(u.whole.state)) {
+    u.whole.questions.push_back("the finding has two readings, and a small job would show one of them: " +
+                                u.whole.state.text);
     u.whole.state.kind = "cannot_say";
   }
   u.small = u.whole;
