@@ -10,10 +10,9 @@
 #include "harness/base/printable.h"
 #include "harness/commands/command.h"
 #include "harness/diagnose/finding.h"
+#include "harness/facts/diagnosed_run.h"
 #include "harness/flight_recorder/fr_job.h"
 #include "harness/flight_recorder/read_dumps.h"
-#include "harness/journal/journal.h"
-#include "harness/observe/observer.h"
 #include "reports/words.h"
 
 namespace rankfault {
@@ -30,47 +29,12 @@ struct Diagnosed {
   std::vector<std::string> notes;  // unreadable files, lost records, ranks without a dump
 };
 
-// Diagnoses every journaled look again, in order. A run without looks is diagnosed from its final state.
-Result<Diagnosed> replay(const std::string& run_dir) {
-  Result<JournalLines> journal = read_journal(run_dir + "/journal.ndjson");
-  if (!journal) return journal.error();
-  RunRecords records(run_dir);
-  FindingsLog log;
-  DiagnoseOptions options;
-  bool looked = false, ended = false;
-  std::string losses;
-  for (JournalLine& line : *journal) {
-    ended = ended || line.as<events::RunEnd>();
-    if (const auto* run = line.as<events::RunBegin>())
-      options = {run->slow_after_ns.value_or(options.slow_after),
-                 run->hung_after_ns.value_or(options.hung_after)};
-    if (const auto* history = line.as<events::History>()) losses = losses_text(*history);
-    auto* look = std::get_if<events::Look>(&line.event);
-    if (!look) continue;
-    const Result<Timeline> timeline = records.at_look(*look);
-    if (!timeline) return timeline.error();
-    look->state.reset();  // frees it: it is large in a large job
-    log.add(diagnose(*timeline, options), look->last);
-    looked = true;
-  }
-  if (!looked) {
-    const Result<Timeline> timeline = final_timeline(run_dir, Histories::kInFiles);
-    if (!timeline) return timeline.error();
-    log.add(diagnose(canonical(*timeline), options), true);
-  }
-  Findings findings = log.result();
-  if (!ended && findings.nothing_wrong()) {
-    findings.all.front().kind = "cannot_say";
-    findings.all.front().text =
-        "the journal ends before the run did; until then: " + findings.all.front().text;
-  }
-  std::vector<std::string> notes = records.unread();
-  if (!notes.empty() && findings.nothing_wrong()) {
-    findings.all.front().kind = "cannot_say";
-    findings.all.front().text = "records are missing; in the remaining records: " + findings.all.front().text;
-  }
-  if (!losses.empty()) notes.push_back(std::move(losses));
-  return Diagnosed{std::move(findings), std::move(notes)};
+Result<Diagnosed> from_run(const std::string& run_dir) {
+  Result<DiagnosedRun> run = diagnose_run(run_dir);
+  if (!run) return run.error();
+  Diagnosed d{std::move(run->findings), std::move(run->unread)};
+  if (run->losses) d.notes.push_back(losses_text(*run->losses));
+  return d;
 }
 
 Result<Diagnosed> from_dumps(const std::string& path) {
@@ -118,7 +82,7 @@ Error not_to_be_diagnosed(const std::string& path) {
 
 Result<Diagnosed> from(const std::string& path) {
   std::error_code error;
-  if (std::filesystem::exists(path + "/journal.ndjson", error)) return replay(path);
+  if (std::filesystem::exists(path + "/journal.ndjson", error)) return from_run(path);
   if (looks_like_dumps(path)) return from_dumps(path);
   return not_to_be_diagnosed(path);
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <regex>
@@ -19,7 +20,7 @@ namespace {
 struct Options {
   std::vector<std::string> paths;
   ReproduceOptions how;
-  std::string out, case_file, runs;
+  std::string over, out, case_file, runs;
   int times = 1;
   bool no_run = false, real_sizes = false, force = false, verbose = false, shrink = false, defences = false;
 };
@@ -32,9 +33,9 @@ Status check(const Options& options, const std::string& out) {
     return usage_error("--name may have letters, digits, \"_\", \".\" and \"-\", at most 100");
   if (options.how.ranks < 2 || options.how.ranks > 64)
     return usage_error(fmt::format("--ranks must be from 2 to 64, not {}", options.how.ranks));
-  if (!options.how.over.empty() && !replay_over_of(options.how.over))
+  if (!options.over.empty() && !options.how.over)
     return usage_error(fmt::format("--over must be c10d, c10d-nccl, mpi, gloo or nccl, not \"{}\"",
-                                   printable(options.how.over)));
+                                   printable(options.over)));
   if (options.how.calls < 1) return usage_error("--calls must be at least 1");
   if (options.times < 1 || options.times > 1000)
     return usage_error(fmt::format("--times must be from 1 to 1000, not {}", options.times));
@@ -94,8 +95,7 @@ Status write_case(const Options& options, const Understood& understood) {
 }
 
 int run_it(const Options& options, const std::string& out, const Understood& understood, Written& written) {
-  const ReproduceRuns all{out,           understood.digest, options.runs,
-                          options.times, options.how,       catch_interrupts()};
+  const ReproduceRuns all{out, understood.digest, options.times, options.how, catch_interrupts()};
   int code = run_to_confirm(all, written, understood.small);
   if (code == kExitPass && options.shrink)
     code = run_to_shrink(all, understood.small, written.form.expected_kind);
@@ -179,7 +179,9 @@ const Registration<CliCommand> kReproduce{{
       app.add_option("--runs", options->runs, "the folder of run directories");
       return [options] {
         if (options->real_sizes) options->how.count = 0;
+        options->how.over = replay_over_of(options->over);
         options->how.log_progress = progress_on_terminal();
+        if (!options->runs.empty()) ::setenv("RANKFAULT_RUNS", options->runs.c_str(), 1);
         return reproduce(*options);
       };
     },

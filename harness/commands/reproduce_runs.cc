@@ -55,7 +55,7 @@ Status write_text(const std::string& path, const std::string& text) {
 int run_to_confirm(const ReproduceRuns& all, Written& written, const Case& wanted) {
   int reproduced = 0;
   for (int i = 1; i <= all.times; ++i) {
-    const Result<Confirmation> run = confirm(written.text, all.path, wanted, {all.runs, all.interrupted});
+    const Result<Confirmation> run = confirm(written.text, all.path, wanted, all.interrupted);
     if (*all.interrupted) return 128 + *all.interrupted;
     if (!run) return fail_to_reproduce(run.error());
     reproduced += run->reproduced;
@@ -76,7 +76,7 @@ int run_to_shrink(const ReproduceRuns& all, const Case& small, const std::string
   const StillHangs hangs = [&](const Case& c) {
     const Result<Written> written = write_scenario(c, all.digest, all.how);
     for (int i = 0; written && i < kTimesToStay; ++i) {
-      const Result<Confirmation> run = confirm(written->text, all.path, c, {all.runs, all.interrupted});
+      const Result<Confirmation> run = confirm(written->text, all.path, c, all.interrupted);
       if (*all.interrupted || !run || !run->reproduced) return false;
     }
     return written.ok();
@@ -95,7 +95,7 @@ int run_to_shrink(const ReproduceRuns& all, const Case& small, const std::string
 
 int run_with_defences(const ReproduceRuns& all, const Written& written, int64_t limit_ms) {
   for (const Defence& defence : defences()) {
-    const Result<Defended> run = defend(written, all.path, defence, {all.runs, all.interrupted});
+    const Result<Defended> run = defend(written, all.path, defence, all.interrupted);
     if (*all.interrupted) return 128 + *all.interrupted;
     if (!run) return fail_to_reproduce(run.error());
     say("defence", fmt::format("{}: {}", defence.name, noticed_text(*run, limit_ms)));

@@ -12,7 +12,6 @@ namespace rankfault {
 struct ReproduceRuns {  // what they share
   std::string path;     // of the scenario file
   std::string digest;   // of the evidence
-  std::string runs;     // folder of run directories
   int times = 1;
   ReproduceOptions how;
   const std::atomic<int>* interrupted = nullptr;  // the signal that the user sent; 0: none

@@ -22,7 +22,6 @@ struct CaseEvidence {
 
 struct CaseGroup {
   std::string name = {};          // "world", the library's name, or "group of 2"
-  uint64_t id = 0;                // equal on all members; not in the file
   std::vector<int> members = {};  // ranks of the job, by rank in the group
 };
 
@@ -40,6 +39,11 @@ struct CaseCall {
 
   bool operator==(const CaseCall&) const = default;
 };
+
+inline bool is_message(const CaseCall& call) {
+  return call.op == "send" || call.op == "ssend" || call.op == "recv";
+}
+inline bool is_wait(const CaseCall& call) { return call.op.starts_with("wait") || call.op == "stream_wait"; }
 
 enum class RankState {
   kUnknown,     // the evidence does not say

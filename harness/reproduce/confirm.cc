@@ -1,19 +1,12 @@
 #include "harness/reproduce/confirm.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cstdlib>
-
 #include "harness/reproduce/from_timeline.h"
 #include "harness/reproduce/recorded.h"
 #include "harness/reproduce/same_state.h"
 #include "harness/run_scenario.h"
 #include "harness/scenario/scenario_parser.h"
-#include "harness/scenario/validate.h"
 
 namespace rankfault {
-
 namespace {
 
 constexpr size_t kAllCalls = SIZE_MAX;
@@ -47,15 +40,13 @@ class Settled {
 }  // namespace
 
 Result<Confirmation> confirm(const std::string& scenario, const std::string& file, const Case& wanted,
-                             const ConfirmOptions& options) {
+                             const std::atomic<int>* interrupted) {
   const Result<Scenario> parsed = parse_scenario(scenario, file);
   if (!parsed) return parsed.error();
   const Result<Plan> plan = make_plan(*parsed, {});
   if (!plan) return plan.error();
-  if (const Status can = can_start(*plan, true); !can) return can.error();
-  if (!options.runs.empty()) ::setenv("RANKFAULT_RUNS", options.runs.c_str(), 1);
   RunOptions with;
-  with.interrupted = options.interrupted;
+  with.interrupted = interrupted;
   Settled settled(wanted.state);
   with.enough = [&](const Findings& found) { return settled.is_enough(found); };
   const Result<FinishedRun> run = run_scenario(*plan, with);

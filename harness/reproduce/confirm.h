@@ -2,7 +2,6 @@
 #pragma once
 
 #include <atomic>
-#include <functional>
 #include <string>
 
 #include "harness/base/result.h"
@@ -18,14 +17,9 @@ struct Confirmation {
   double to_finding_s = 0;  // from the start of the run
 };
 
-struct ConfirmOptions {
-  std::string runs;  // folder of run directories; "": the usual one
-  const std::atomic<int>* interrupted = nullptr;
-};
-
-// `scenario`: the text of the file. The run ends when the state is found, or at the scenario's limit.
-// Errors: the scenario cannot be run here.
+// `scenario`: the text of the file. The run ends when the state is found, when another finding stays, or at
+// the scenario's limit. `interrupted`: as in RunOptions. Errors: the scenario cannot be run here.
 Result<Confirmation> confirm(const std::string& scenario, const std::string& file, const Case& wanted,
-                             const ConfirmOptions&);
+                             const std::atomic<int>* interrupted);
 
 }  // namespace rankfault

@@ -1,7 +1,6 @@
 #include "harness/reproduce/defences.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -64,7 +63,7 @@ bool ended_badly(const RunFacts& facts) {
 std::vector<Defence> defences() { return {{"limit", {kLimit}}, {"step-check", {kLimit, "--steps-check"}}}; }
 
 Result<Defended> defend(const Written& written, const std::string& file, const Defence& defence,
-                        const ConfirmOptions& options) {
+                        const std::atomic<int>* interrupted) {
   Result<Scenario> scenario = parse_scenario(with_only_finished(written.text), file);
   if (!scenario) return scenario.error();
   std::vector<std::string>& command = scenario->workload.command;
@@ -74,9 +73,8 @@ Result<Defended> defend(const Written& written, const std::string& file, const D
   scenario->workload.limits.wall = kLongEnough;
   const Result<Plan> plan = make_plan(*scenario, {});
   if (!plan) return plan.error();
-  if (!options.runs.empty()) ::setenv("RANKFAULT_RUNS", options.runs.c_str(), 1);
   RunOptions with;
-  with.interrupted = options.interrupted;
+  with.interrupted = interrupted;
   const Result<FinishedRun> run = run_scenario(*plan, with);
   if (!run) return run.error();
   const RunFacts& facts = *run->facts;

@@ -5,11 +5,11 @@
 // ranks made the same calls. What a defence says depends on its program; that it can say something does not.
 #pragma once
 
+#include <atomic>
 #include <string>
 #include <vector>
 
 #include "harness/base/result.h"
-#include "harness/reproduce/confirm.h"
 #include "harness/reproduce/scenario_text.h"
 
 namespace rankfault {
@@ -26,6 +26,7 @@ struct Defended {
   std::string said;     // the line that names the defence, or the first error
   std::string run_dir;
 };
-Result<Defended> defend(const Written&, const std::string& file, const Defence&, const ConfirmOptions&);
+Result<Defended> defend(const Written&, const std::string& file, const Defence&,
+                        const std::atomic<int>* interrupted);
 
 }  // namespace rankfault

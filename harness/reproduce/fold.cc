@@ -105,22 +105,22 @@ std::vector<int> fold_groups(const Case& from, const Renumber& number, Case& to)
   return place;
 }
 
-CaseRank fold_rank(const CaseRank& from, const Renumber& number, const std::vector<int>& place) {
+// Without calls on groups that are gone, and without messages to ranks that are gone. Where a root is gone,
+// the first member takes its part.
+CaseRank fold_rank(const CaseRank& from, const Renumber& number, const std::vector<int>& place,
+                   const std::vector<CaseGroup>& groups) {
   CaseRank to = from;
   to.rank = number(from.rank);
   to.calls.clear();
   for (CaseCall call : from.calls) {
-    if (call.op != "wait") {
-      if (call.group < 0 || place[static_cast<size_t>(call.group)] < 0) continue;
-      if (call.peer >= 0 && number(call.peer) < 0) {
-        // A root that is gone: the first member takes its part. A message to a rank that is gone is left out.
-        if (call.op == "send" || call.op == "recv" || call.op == "ssend") continue;
-        call.peer = -2;
-      } else if (call.peer >= 0) {
-        call.peer = number(call.peer);
-      }
-    }
     call.group = call.group < 0 ? -1 : place[static_cast<size_t>(call.group)];
+    if (call.group < 0 && !is_wait(call)) continue;
+    const int peer = call.peer;
+    if (peer >= 0) call.peer = number(peer);
+    if (peer >= 0 && call.peer < 0) {
+      if (is_message(call)) continue;
+      call.peer = groups[static_cast<size_t>(call.group)].members.front();
+    }
     to.calls.push_back(std::move(call));
   }
   return to;
@@ -148,10 +148,7 @@ Case folded(const Case& c, const std::vector<int>& keep) {
   const std::vector<int> place = fold_groups(c, number, to);
   to.ranks.clear();
   for (const int old : keep)
-    if (const CaseRank* rank = c.rank(old)) to.ranks.push_back(fold_rank(*rank, number, place));
-  for (CaseRank& rank : to.ranks)
-    for (CaseCall& call : rank.calls)
-      if (call.peer == -2) call.peer = to.groups[static_cast<size_t>(call.group)].members.front();
+    if (const CaseRank* rank = c.rank(old)) to.ranks.push_back(fold_rank(*rank, number, place, to.groups));
   to.state.culprits = number(c.state.culprits);
   to.state.waiters = number(c.state.waiters);
   for (std::vector<int>& side : to.state.sides) side = number(side);

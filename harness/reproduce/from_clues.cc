@@ -19,9 +19,11 @@ class Understanding : public LogCase {
       : LogCase(clues, files), absent_(absent) {}
 
   Case result() {
-    const bool found = !two_hangs() && (not_joined() || named_by_library() || misfits() || died() ||
-                                        lagging() || ended_first() || elsewhere() || silent() || overran() ||
-                                        assumed() || segment_refused());
+    // Where several ranks gave up several calls, it is not shown which of the calls belong together.
+    const bool is_one_hang = job_.ranks_of_several_calls() <= 1;
+    const bool found = is_one_hang && (not_joined() || named_by_library() || misfits() || died() ||
+                                       lagging() || ended_first() || elsewhere() || silent() || overran() ||
+                                       assumed() || segment_refused());
     if (!found || !case_.state.hangs()) nothing_is_said();
     if (absent_ >= 0 && case_.state.hangs() && case_.state.culprits != std::vector<int>{absent_})
       case_.known.push_back(fmt::format("--absent {} is not used: the log itself names {}", absent_,
@@ -31,12 +33,6 @@ class Understanding : public LogCase {
   }
 
  private:
-  // Several ranks gave up several calls: which of them belong together is not shown.
-  bool two_hangs() const {
-    return std::count_if(job_.ranks.begin(), job_.ranks.end(),
-                         [](const auto& one) { return one.second.calls.size() > 1; }) > 1;
-  }
-
   bool not_joined() {
     if (!waiters_.empty() || job_.unjoined.empty()) return false;
     std::set<int> missing;
@@ -189,7 +185,7 @@ class Understanding : public LogCase {
     for (const auto& [rank, heard] : job_.ranks)
       if (heard.stack && heard.stack->op.empty() && !heard.gave_up && heard.stack->reason.empty())
         ranks.insert(rank);
-    if (ranks.empty() || waiters_.empty() || ranks.size() > few()) return false;
+    if (ranks.empty() || waiters_.empty() || ranks.size() > few_ranks(case_.world_size)) return false;
     case_.guessed.emplace_back("a stack shows one moment: the ranks stay where it shows them");
     const Clue& one = *job_.ranks.at(*ranks.begin()).stack;
     case_.known.push_back(fmt::format("{}: rank {} is in {}", place_text(one), *ranks.begin(),
@@ -199,15 +195,12 @@ class Understanding : public LogCase {
   }
 
   // All others gave up one call, and a few ranks say nothing.
-  // So many ranks may be named because of what they do not say.
-  size_t few() const { return few_ranks(case_.world_size); }
-
   bool silent() {
     if (!call_ || !is_group_of_all(call_->group)) return false;
     if (job_.world_is_guessed && waiters_.size() < 2)
       return false;  // one rank does not show how many there are
     const std::set<int> ranks = silent_ranks();
-    if (ranks.empty() || ranks.size() > few()) return false;
+    if (ranks.empty() || ranks.size() > few_ranks(case_.world_size)) return false;
     blame("stuck_outside", ranks, fmt::format("{} did not enter {}", ranks_text(sorted(ranks)), call_text()));
     case_.guessed.push_back(fmt::format("{} {} no message, and all others gave up the call",
                                         ranks_text(sorted(ranks)), ranks.size() == 1 ? "has" : "have"));

@@ -27,7 +27,7 @@ class Reader {
   void read_groups() {
     for (const CommGroup& group : job_.comms()) {
       place_of_[&group] = static_cast<int>(case_.groups.size());
-      case_.groups.push_back({group.name, group.id, members_of(group)});
+      case_.groups.push_back({group.name, members_of(group)});
     }
   }
 

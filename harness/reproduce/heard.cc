@@ -37,8 +37,8 @@ std::tuple<std::string, std::string, int64_t, int64_t> key_of(const Clue& c) {
   return {is_group_of_all(c.group) ? "" : c.group, c.op, c.seq, telling_count(c)};
 }
 
-// Whether a local rank is a rank of the job: no message names another host, or a rank of the job beside local
-// ones.
+// Whether a local rank is a rank of the job: the messages name one host, and no rank that is higher than all
+// local ones.
 bool one_host(const std::vector<Clue>& clues) {
   std::set<std::string> hosts;
   int highest_local = -1, highest = -1;
@@ -58,10 +58,13 @@ bool is_group_of_all(const std::string& group) {
 
 bool same_call(const Clue& a, const Clue& b) { return key_of(a) == key_of(b); }
 
-HeardJob::HeardJob(const std::vector<Clue>& clues, const std::set<int>& files) {
+HeardJob::HeardJob(std::vector<Clue> clues, const std::set<int>& files) : clues_(std::move(clues)) {
   if (!files.empty()) highest_ = std::min(*files.rbegin(), kMostRanksHeard - 1);
-  local_is_world_ = one_host(clues);
-  for (const Clue& clue : clues) hear(clue);
+  const bool local_is_world = one_host(clues_);
+  for (Clue& clue : clues_) {
+    if (clue.rank_is_local && !local_is_world) clue.rank = -1;  // of which host it is, is not known
+    hear(clue);
+  }
   world_is_guessed = world_size == 0;
   world_size = std::max(world_size, highest_ + 1);
   if (world_is_guessed) world_size = std::max(2, world_size);
@@ -69,9 +72,6 @@ HeardJob::HeardJob(const std::vector<Clue>& clues, const std::set<int>& files) {
 }
 
 void HeardJob::hear(const Clue& c) {
-  if (c.rank_is_local && c.rank >= 0 && !local_is_world_) {
-    return;  // of which host it is, is not known
-  }
   if (c.world_size > 0 && c.world_size <= kMostRanksHeard) world_size = std::max(world_size, c.world_size);
   for (const int r : c.about)
     if (r < kMostRanksHeard) highest_ = std::max(highest_, r);
@@ -121,8 +121,9 @@ void HeardJob::find_call() {
   call = one.gave_up ? &*one.gave_up : &*one.stack;
 }
 
-bool HeardJob::several_hangs() const {
-  return std::any_of(ranks.begin(), ranks.end(), [](const auto& one) { return one.second.calls.size() > 1; });
+size_t HeardJob::ranks_of_several_calls() const {
+  return static_cast<size_t>(
+      std::count_if(ranks.begin(), ranks.end(), [](const auto& one) { return one.second.calls.size() > 1; }));
 }
 
 bool HeardJob::only_losses() const {

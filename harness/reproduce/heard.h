@@ -23,10 +23,10 @@ struct HeardRank {
   bool lost_peer = false, timed_out = false;
 };
 
-// Pointers are into the clues that it was made of.
 struct HeardJob {
   // `files`: ranks that have a log file of their own.
-  HeardJob(const std::vector<Clue>& clues, const std::set<int>& files);
+  HeardJob(std::vector<Clue> clues, const std::set<int>& files);
+  HeardJob(const HeardJob&) = delete;  // its pointers are into its own clues
 
   std::map<int, HeardRank> ranks;
   std::vector<const Clue*> differs;       // the library itself names ranks
@@ -42,7 +42,7 @@ struct HeardJob {
   const Clue* call = nullptr;
   std::set<int> in_call;
 
-  bool several_hangs() const;  // a rank gave up more than one call
+  size_t ranks_of_several_calls() const;  // ranks that gave up more than one call
   // No rank reached a limit, and each lost a connection: a rank that ended was the cause.
   bool only_losses() const;
 
@@ -50,7 +50,7 @@ struct HeardJob {
   void hear(const Clue&);
   void find_call();
 
-  bool local_is_world_ = false;
+  std::vector<Clue> clues_;
   int highest_ = -1;  // rank that a message names
 };
 

@@ -116,14 +116,14 @@ void LogCase::describe() {
   if (call_ && case_.state.hangs()) describe_call();
   if (job_.in_backward)
     case_.guessed.push_back("an exception that left backward() was in DDP's all_reduce of gradients");
-  if (job_.several_hangs())
+  if (job_.ranks_of_several_calls() > 0)
     case_.questions.emplace_back(
         "ranks gave up several calls: the logs may have more than one hang; cut them to one, and try again");
   if (!case_.state.hangs()) return;
   case_.state.kind_is_guessed = true;
   const std::vector<int> group = members();
   case_.groups.push_back(
-      {.name = call_ && !is_group_of_all(call_->group) ? call_->group : "world", .id = 1, .members = group});
+      {.name = call_ && !is_group_of_all(call_->group) ? call_->group : "world", .members = group});
   case_.state.group = case_.groups[0].name;
   if (call_) case_.guessed.emplace_back("the ranks made calls of the same kind before it");
   // A job of one group: ranks that a message does not name wait like the others.

@@ -56,7 +56,7 @@ class Text {
  public:
   explicit Text(const Replay& replay) : replay_(replay) {}
 
-  std::string all(int repeats) {
+  std::string all() {
     const size_t ranks = replay_.healthy.size();
     out_ = fmt::format("ranks {}\n", ranks);
     for (size_t g = 0; g < replay_.groups.size(); ++g) {
@@ -64,9 +64,7 @@ class Text {
       if (words_.back() != "world" && is_used(static_cast<int>(g)))
         out_ += fmt::format("group {} {}\n", words_.back(), fmt::join(replay_.groups[g].members, " "));
     }
-    if (repeats > 1) out_ += fmt::format("repeat {}\n", repeats);
     write();
-    if (repeats > 1) out_ += "end\n";
     return out_;
   }
 
@@ -94,7 +92,7 @@ class Text {
   std::string line_of(const CaseCall& call) const {
     if (call.op == "wait") return "wait";
     std::string op = plain_op(call.op);
-    const bool message = op == "send" || op == "recv";
+    const bool message = is_message(call);
     if (call.pending) op = message ? "i" + op : op + "_async";
     const std::string& group = words_[static_cast<size_t>(call.group)];
     if (call.op == "barrier") return fmt::format("{} {}", op, group);
@@ -176,6 +174,6 @@ std::string plain_op(const std::string& op) {
   return op;
 }
 
-std::string program_text(const Replay& replay, int repeats) { return Text(replay).all(repeats); }
+std::string program_text(const Replay& replay) { return Text(replay).all(); }
 
 }  // namespace rankfault

@@ -1,28 +1,21 @@
 #include "harness/reproduce/recorded.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <set>
 
+#include "harness/facts/diagnosed_run.h"
 #include "harness/flight_recorder/fr_job.h"
-#include "harness/journal/journal.h"
-#include "harness/observe/observer.h"
 
 namespace rankfault {
 namespace {
 
-bool same_cause(const Findings& found, const Finding& cause) {
-  return !found.all.empty() && found.all[0].kind == cause.kind && found.all[0].ranks == cause.ranks;
-}
+// A look at which another first cause appeared.
+struct Turn {
+  Timeline timeline;
+  Finding cause;
+};
 
-DiagnoseOptions options_of(const JournalLines& journal) {
-  DiagnoseOptions options;
-  for (const JournalLine& line : journal)
-    if (const auto* run = line.as<events::RunBegin>())
-      options = {run->slow_after_ns.value_or(options.slow_after),
-                 run->hung_after_ns.value_or(options.hung_after)};
-  return options;
-}
+bool same_cause(const Finding& a, const Finding& b) { return a.kind == b.kind && a.ranks == b.ranks; }
 
 }  // namespace
 
@@ -32,42 +25,23 @@ bool is_run_directory(const std::string& path) {
 }
 
 Result<RecordedJob> recorded_run(const std::string& run_dir) {
-  const Result<JournalLines> journal = read_journal(run_dir + "/journal.ndjson");
-  if (!journal) return journal.error();
-  const DiagnoseOptions options = options_of(*journal);
-  RunRecords records(run_dir);
-  FindingsLog log;
-  std::vector<const events::Look*> looks;
-  for (const JournalLine& line : *journal)
-    if (const auto* look = line.as<events::Look>()) {
-      const Result<Timeline> timeline = records.at_look(*look);
-      if (!timeline) return timeline.error();
-      log.add(diagnose(*timeline, options), look->last);
-      looks.push_back(look);
-    }
+  std::vector<Turn> turns;
   RecordedJob job{.kind = "run"};
-  if (looks.empty()) {
-    Result<Timeline> timeline = final_timeline(run_dir);
-    if (!timeline) return timeline.error();
-    job.timeline = std::move(*timeline);
-    job.findings = diagnose(canonical(job.timeline), options).all;
-    return job;
-  }
-  job.findings = log.result().all;
-  if (Result<Timeline> last = records.at_look(*looks.back())) job.last = std::move(*last);
-  for (const events::Look* look : looks) {
-    Result<Timeline> timeline = records.at_look(*look);
-    if (!timeline) return timeline.error();
-    const Findings found = diagnose(*timeline, options);
-    job.timeline = std::move(*timeline);
-    if (!same_cause(found, job.findings.at(0))) continue;
-    job.findings.at(0) = found.all[0];  // as that look saw it: its sides are of that time
+  Result<DiagnosedRun> run = diagnose_run(run_dir, [&](Timeline&& timeline, const Findings& found) {
+    if (turns.empty() || !same_cause(turns.back().cause, found.all.at(0)))
+      turns.push_back({timeline, found.all[0]});
+    job.last = std::move(timeline);
+  });
+  if (!run) return run.error();
+  job.findings = std::move(run->findings.all);
+  job.notes = std::move(run->unread);
+  job.timeline = job.last;
+  for (Turn& turn : turns) {
+    if (!same_cause(turn.cause, job.findings.at(0))) continue;
+    job.timeline = std::move(turn.timeline);
+    job.findings[0] = std::move(turn.cause);  // as that look saw it: its sides are of that time
     break;
   }
-  job.notes = records.unread();
-  if (std::none_of(journal->begin(), journal->end(),
-                   [](const JournalLine& line) { return line.as<events::RunEnd>(); }))
-    job.notes.emplace_back("the journal ends before the run did: what happened later is not known");
   return job;
 }
 

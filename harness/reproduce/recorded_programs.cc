@@ -12,10 +12,11 @@ namespace {
 // Where the recorded calls of the members of each group begin at one place: before it, some members' calls
 // are not in the window.
 std::vector<uint64_t> common_starts(const Case& c, const std::vector<RankProgram>& programs) {
-  std::vector<uint64_t> starts(c.groups.size(), 0);
+  constexpr uint64_t kNone = std::numeric_limits<uint64_t>::max();
+  std::vector<uint64_t> starts;
   for (size_t g = 0; g < c.groups.size(); ++g) {
-    uint64_t first_open = std::numeric_limits<uint64_t>::max();
-    std::vector<uint64_t> firsts;
+    uint64_t start = 0, first_open = kNone;
+    bool absent = false;  // a member has no call on the group
     for (const int member : c.groups[g].members) {
       uint64_t first = 0;
       for (const CaseCall& call : programs[static_cast<size_t>(member)]) {
@@ -23,12 +24,10 @@ std::vector<uint64_t> common_starts(const Case& c, const std::vector<RankProgram
         if (first == 0) first = call.seq;
         if (call.open) first_open = std::min(first_open, call.seq);
       }
-      firsts.push_back(first);
+      start = std::max(start, first);
+      absent = absent || first == 0;
     }
-    for (const uint64_t first : firsts)
-      starts[g] = std::max(starts[g], first != 0                                           ? first
-                                      : first_open == std::numeric_limits<uint64_t>::max() ? 0
-                                                                                           : first_open);
+    starts.push_back(absent && first_open != kNone ? std::max(start, first_open) : start);
   }
   return starts;
 }
@@ -59,6 +58,16 @@ class Cutter {
     }
     match_messages();
     equalize_shares();
+    for (RankProgram& program : recorded_) drop_idle_waits(program);
+  }
+
+  static void drop_idle_waits(RankProgram& program) {
+    bool pending = false;
+    std::erase_if(program, [&](const CaseCall& call) {
+      const bool idle = is_wait(call) && !pending;
+      pending = is_wait(call) ? false : pending || call.pending;
+      return idle;
+    });
   }
 
   // Where ranks may give different counts, the replay gives the largest of them on all ranks.

@@ -11,12 +11,8 @@
 
 namespace rankfault {
 
-// By rank. Calls without a group or a peer that is known are left out; waits of all kinds are "wait".
+// By rank, of a folded case. Calls whose group or peer is not known are left out, and waits for which no
+// pending call is left; waits of all kinds are "wait".
 std::vector<RankProgram> recorded_programs(const Case&);
-
-inline bool is_message(const CaseCall& call) {
-  return call.op == "send" || call.op == "ssend" || call.op == "recv";
-}
-inline bool is_wait(const CaseCall& call) { return call.op.starts_with("wait") || call.op == "stream_wait"; }
 
 }  // namespace rankfault

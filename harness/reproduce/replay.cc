@@ -3,11 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <map>
-#include <set>
 
-#include "harness/base/rank_words.h"
 #include "harness/reproduce/recorded_programs.h"
 #include "harness/reproduce/simulate.h"
 
@@ -22,26 +19,13 @@ class Builder {
 
   Result<Replay> build() {
     replay_.groups = case_.groups;
-    for (CaseGroup& g : replay_.groups) std::erase(g.members, -1);
     recorded_ = recorded_programs(case_);
-    for (RankProgram& program : recorded_) drop_idle_waits(program);
     replay_.healthy = recorded_;
     if (const Status made = diverge(); !made) return made.error();
     return std::move(replay_);
   }
 
  private:
-  // Waits for work of which nothing is left in the window.
-  static void drop_idle_waits(RankProgram& program) {
-    bool pending = false;
-    std::erase_if(program, [&](const CaseCall& call) {
-      if (!is_wait(call)) return pending = pending || call.pending, false;
-      const bool idle = !pending;
-      pending = false;
-      return idle;
-    });
-  }
-
   Status diverge() {
     const std::string& kind = case_.state.kind;
     if (kind == "wedged")
@@ -66,17 +50,13 @@ class Builder {
     replay_.groups = {world};
     replay_.healthy.assign(recorded_.size(), {first});
     replay_.diverging = replay_.healthy;
-    replay_.divergences.push_back(
-        {.fault = "shm_unlink",
-         .ranks = {case_.world_size - 1},
-         .stands_for = "a clean-up that removes the segments of a job that starts"});
+    replay_.divergences.push_back({.fault = "shm_unlink", .ranks = {case_.world_size - 1}});
     return Done{};
   }
 
   // The ranks that the evidence misses are never started.
   Status never_started() {
-    ReplayDivergence d{
-        .fault = "start", .ranks = case_.state.culprits, .stands_for = "a rank that never joined"};
+    ReplayDivergence d{.fault = "start", .ranks = case_.state.culprits};
     if (d.ranks.empty()) return usage_error("the evidence does not say which rank did not join");
     replay_.healthy.assign(recorded_.size(), {});
     replay_.diverging = replay_.healthy;
@@ -154,9 +134,9 @@ class Builder {
       const size_t place = insert(program, as_made_by(*call, waiter));
       targets_[culprit] = place;
     }
-    const bool at_all = !targets_.empty();
+    if (targets_.empty())
+      return usage_error("no rank of the evidence is in a call that waits for the named ranks");
     if (case_.state.kind == "dead_rank" || case_.state.kind == "exited_rank") end_with_the_others();
-    if (!at_all) return usage_error("no rank of the evidence is in a call that waits for the named ranks");
     if (const Status done = complete(); !done) return done;
     replay_.diverging = replay_.healthy;
     for (const auto& [culprit, place] : targets_) replay_.divergences.push_back(fault_at(culprit, place));
@@ -178,17 +158,17 @@ class Builder {
     const std::string& kind = case_.state.kind;
     const CaseRank* rank = case_.rank(culprit);
     if (kind == "dead_rank") {
-      d.fault = "rank_kill", d.stands_for = "a process that a signal ended";
+      d.fault = "rank_kill";
       d.signal = rank && rank->signal > 0 ? rank->signal : 9;
     } else if (kind == "exited_rank") {
-      d.fault = "rank_exit", d.stands_for = "a process that exited";
+      d.fault = "rank_exit";
       d.code = rank && rank->code >= 0 ? rank->code : 1;
     } else if (kind == "stopped_rank") {
-      d.fault = "rank_stop", d.stands_for = "a stopped process";
+      d.fault = "rank_stop";
     } else if (kind == "missing_call") {
-      d.fault = "skip_call", d.stands_for = "a branch of the program that leaves the call out";
+      d.fault = "skip_call";
     } else {
-      d.fault = "delay_call", d.stands_for = "a rank that is held outside communication";
+      d.fault = "delay_call";
     }
     return d;
   }
@@ -231,7 +211,7 @@ class Builder {
         "the recorded calls of the other ranks do not fit each other, so no program that finishes can be "
         "made of them: rank {} is in {}{} on {}, and rank {} never makes its part",
         stalled.rank, stalled.call->op, stalled.call->pending ? " (pending)" : "",
-        replay_.groups[static_cast<size_t>(stalled.call->group)].name, other));
+        group_of(*stalled.call).name, other));
   }
 
   // False if the rank still has calls to make. A rank that is in the wait at its end can make more before it.
@@ -290,7 +270,7 @@ class Builder {
       if (is_culprit(other.rank)) continue;
       for (const CaseCall& call : recorded_[static_cast<size_t>(other.rank)])
         if (call.seq == case_.state.seq && !is_message(call) && !is_wait(call) &&
-            replay_.groups[static_cast<size_t>(call.group)].name == case_.state.group)
+            group_of(call).name == case_.state.group)
           theirs = &call, waiter = other.rank;
       if (theirs) break;
     }

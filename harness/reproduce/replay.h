@@ -1,4 +1,4 @@
-// replay: a (folded) case -> the programs that its ranks perform when the job is healthy, and the divergence
+// replay: a folded case -> the programs that its ranks perform when the job is healthy, and the divergence
 // that makes them hang as the evidence says.
 //
 // Two forms of divergence: a fault of the catalogue at one call of one rank (a call left out, a rank killed,
@@ -22,7 +22,7 @@ struct ReplayDivergence {
   std::vector<int> ranks = {};  // the victims
   size_t place = 0;             // the fault acts before this call of the victim's healthy program
   int signal = 0, code = -1;    // of rank_kill and rank_exit
-  std::string stands_for = {};
+  std::string stands_for = {};  // of lines that differ
 };
 
 struct Replay {
@@ -32,6 +32,8 @@ struct Replay {
       diverging;  // by rank: as recorded; equal to `healthy` where a fault makes the divergence
   std::vector<ReplayDivergence> divergences = {};
   std::vector<std::string> notes = {};  // what was added to the recorded calls, and why
+
+  bool by_lines() const { return divergences.front().fault.empty(); }  // else by a fault
 };
 
 // Errors: why no small job can have this state ("every member is in the call").
@@ -41,7 +43,7 @@ Result<Replay> replay_of(const Case&);
 // plain ones.
 std::string plain_op(const std::string& op);
 
-// The text that the programs of workloads/replay perform. `bug`: with the lines of `diverging`.
-std::string program_text(const Replay&, int repeats);
+// The text that the programs of workloads/replay perform.
+std::string program_text(const Replay&);
 
 }  // namespace rankfault

@@ -49,38 +49,45 @@ bool too_many_without_record(const Case& c) {
   return static_cast<size_t>(missing) > few_ranks(c.world_size);
 }
 
+// Evidence that names no rank for certain is no case.
+void refuse(Case& c, const std::string& why) {
+  c.questions.push_back(why);
+  c.state.kind = "cannot_say";
+}
+
+// The first reading of dumps keeps the calls that are not complete. The ranks that stay are read again with
+// all their calls.
+Result<Case> with_whole_calls(const RecordedJob& job, const Case& whole, const std::vector<int>& keep,
+                              const EvidenceFiles& files, const ReproduceOptions& options) {
+  if (job.kind != "flight_recorder") return whole;
+  const Result<Timeline> timeline = whole_dumps(files.dumps, keep);
+  if (!timeline) return timeline.error();
+  Case close = case_of(job, *timeline, files, options.calls);
+  close.world_size = whole.world_size;
+  close.state = whole.state;
+  return close;
+}
+
 Result<Understood> from_recording(const RecordedJob& job, const EvidenceFiles& files,
                                   const ReproduceOptions& options) {
   Understood u;
   u.digest = files.digest;
   u.whole = case_of(job, job.timeline, files, options.calls);
   blame_members_alone(u.whole);
-  if (too_many_without_record(u.whole)) {
-    u.whole.questions.push_back(
-        fmt::format("{} have no record, so none of them can be named: the dumps of all ranks are needed",
-                    ranks_text(u.whole.state.culprits)));
-    u.whole.state.kind = "cannot_say";
-  }
-  if (has_second_reading(u.whole.state)) {
-    u.whole.questions.push_back("the finding has two readings, and a small job would show one of them: " +
-                                u.whole.state.text);
-    u.whole.state.kind = "cannot_say";
-  }
+  if (u.whole.state.kind == "cannot_say")
+    u.whole.questions.push_back(u.whole.state.text);
+  else if (too_many_without_record(u.whole))
+    refuse(u.whole, ranks_text(u.whole.state.culprits) +
+                        " have no record, so none of them can be named: the dumps of all ranks are needed");
+  else if (has_second_reading(u.whole.state))
+    refuse(u.whole,
+           "the finding has two readings, and a small job would show one of them: " + u.whole.state.text);
   u.small = u.whole;
   if (!u.whole.state.hangs()) return u;
   const std::vector<int> keep = ranks_to_keep(u.whole, options.ranks);
-  if (job.kind != "flight_recorder") {
-    u.small = folded(u.whole, keep);
-    return u;
-  }
-  // The first reading kept the calls that are not complete; these few ranks are read again with all their
-  // calls.
-  const Result<Timeline> whole = whole_dumps(files.dumps, keep);
-  if (!whole) return whole.error();
-  Case close = case_of(job, *whole, files, options.calls);
-  close.world_size = u.whole.world_size;
-  close.state = u.whole.state;
-  u.small = folded(close, keep);
+  const Result<Case> close = with_whole_calls(job, u.whole, keep, files, options);
+  if (!close) return close.error();
+  u.small = folded(*close, keep);
   return u;
 }
 
@@ -142,7 +149,7 @@ Result<Understood> with_logs(Result<Understood> u, const EvidenceFiles& files,
 void block_collectives(Case& c) {
   for (CaseRank& rank : c.ranks)
     for (CaseCall& call : rank.calls)
-      if (call.op != "send" && call.op != "ssend" && call.op != "recv") call.pending = false;
+      if (!is_message(call)) call.pending = false;
 }
 
 // Programs of NCCL itself are replayed over the double of CUDA, where it was built.
@@ -150,6 +157,17 @@ bool has_nccl_replay() {
   std::error_code none;
   const std::filesystem::path own = std::filesystem::read_symlink("/proc/self/exe", none);
   return std::filesystem::exists(own.parent_path() / "replay/replay_nccl", none);
+}
+
+// On a machine without a GPU.
+ReplayOver over_by_evidence(const Case& c) {
+  if (c.state.kind == "host_resource") return ReplayOver::kNccl;
+  if (c.state.kind == "init_stall") return ReplayOver::kGloo;  // its launcher can leave a rank out
+  if (c.library == "mpi") return ReplayOver::kMpi;
+  if (c.library == "gloo") return ReplayOver::kGloo;
+  const bool is_run =
+      std::any_of(c.evidence.begin(), c.evidence.end(), [](auto& e) { return e.kind == "run"; });
+  return c.library == "nccl" && is_run && has_nccl_replay() ? ReplayOver::kNccl : ReplayOver::kC10d;
 }
 
 }  // namespace
@@ -173,29 +191,20 @@ Result<Written> write_scenario(const Case& small, const std::string& digest,
                                const ReproduceOptions& options) {
   Case c = small;
   if (options.count > 0) scale_counts(c, options.count);
-  Written written;
-  written.form.name = options.name;
-  written.form.evidence_digest = digest;
-  written.form.over = replay_over(c);
-  const bool is_run =
-      std::any_of(c.evidence.begin(), c.evidence.end(), [](auto& e) { return e.kind == "run"; });
-  if (c.library == "nccl" && is_run && has_nccl_replay()) written.form.over = ReplayOver::kNccl;
-  if (c.state.kind == "host_resource") written.form.over = ReplayOver::kNccl;
-  if (c.state.kind == "init_stall")
-    written.form.over = ReplayOver::kGloo;  // only the local launcher can leave a rank out
-  if (const auto over = replay_over_of(options.over)) written.form.over = *over;
-  if (c.state.kind == "init_stall" && written.form.over != ReplayOver::kGloo &&
-      written.form.over != ReplayOver::kNccl)
+  const ReplayOver over = options.over.value_or(over_by_evidence(c));
+  if (c.state.kind == "init_stall" && over != ReplayOver::kGloo && over != ReplayOver::kNccl)
     return usage_error(
         "a rank that is never started needs --over gloo or nccl: other launchers start all ranks");
-  if (written.form.over == ReplayOver::kGloo) block_collectives(c);
+  if (over == ReplayOver::kGloo) block_collectives(c);
   Result<Replay> replay = replay_of(c);
   if (!replay) return replay.error();
+  Written written;
+  written.small = std::move(c);
   written.replay = std::move(*replay);
-  written.small = c;
-  if (written.form.over == ReplayOver::kC10d || written.form.over == ReplayOver::kC10dNccl)
-    written.form.wall_s = 60;
-  written.text = scenario_text(c, written.replay, written.form);
+  written.form.name = options.name;
+  written.form.over = over;
+  written.form.evidence_digest = digest;
+  written.text = scenario_text(written.small, written.replay, written.form);
   return written;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,11 +15,11 @@
 namespace rankfault {
 
 struct ReproduceOptions {
-  int ranks = kFoldedRanks;  // at most so many in the small job
-  size_t calls = 48;         // of each rank, before the divergence
-  int64_t count = 1 << 16;   // the largest count of elements in the small job; 0: real sizes
-  int absent = -1;           // of logs: the rank that did not come, by the user's word
-  std::string over;          // a word of ReplayOver; "": by the evidence
+  int ranks = kFoldedRanks;        // at most so many in the small job
+  size_t calls = 48;               // of each rank, before the divergence
+  int64_t count = 1 << 16;         // the largest count of elements in the small job; 0: real sizes
+  int absent = -1;                 // of logs: the rank that did not come, by the user's word
+  std::optional<ReplayOver> over;  // none: by the evidence
   std::string name = "reproduced";
   std::function<void(uint64_t bytes_done, uint64_t bytes_total)> log_progress;  // may be empty
 };
@@ -30,7 +31,7 @@ struct Understood {  // what the evidence says, before a small job is made of it
   std::vector<Clue> clues;  // of logs: the messages that were understood
 };
 
-// Errors: a path that cannot be read, and evidence in which no hang is found (kNoHang).
+// Errors: a path that cannot be read. Where the evidence shows no hang, or not whose, the states do not hang.
 Result<Understood> understand(const EvidenceFiles&, const ReproduceOptions&);
 
 // Errors: why no small job can have the state.

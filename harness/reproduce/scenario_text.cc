@@ -48,14 +48,17 @@ std::string head(const Case& c, const Replay& replay, const ScenarioForm& form) 
 
 struct Runs {
   const char *launcher, *command, *needs;
+  int wall_s = 30;
 };
+constexpr int kWallOfPython = 60;  // its ranks import PyTorch
 
 Runs runs_of(ReplayOver over) {
   switch (over) {
     case ReplayOver::kC10d:
-      return {"torchrun", R"("{bin}/replay/replay.py")", "torch"};
+      return {"torchrun", R"("{bin}/replay/replay.py")", "torch", kWallOfPython};
     case ReplayOver::kC10dNccl:
-      return {"torchrun", R"("{bin}/replay/replay.py", --backend=nccl)", "torch_cuda, nccl >= 2.27"};
+      return {"torchrun", R"("{bin}/replay/replay.py", --backend=nccl)", "torch_cuda, nccl >= 2.27",
+              kWallOfPython};
     case ReplayOver::kMpi:
       return {"mpirun", R"("{bin}/replay/replay_mpi")", "mpi"};
     case ReplayOver::kGloo:
@@ -70,7 +73,7 @@ Runs runs_of(ReplayOver over) {
 // that the job hangs, the job must end by itself after the finding.
 const char* limit_of(const Case& c, const Replay& replay) {
   if (c.state.kind == "late_rank") return ", --limit=4s";
-  return replay.divergences.front().fault.empty() && !c.state.proven ? ", --limit=8s" : "";
+  return replay.by_lines() && !c.state.proven ? ", --limit=8s" : "";
 }
 
 std::string workload(const Case& c, const Replay& replay, const ScenarioForm& form) {
@@ -81,9 +84,9 @@ std::string workload(const Case& c, const Replay& replay, const ScenarioForm& fo
   out += fmt::format("  command: [{}{}]\n", runs.command, limit_of(c, replay));
   out +=
       "  env:\n    # What each rank does. A line is: ranks, operation, group, type, count.\n    REPLAY: |\n";
-  std::istringstream lines(program_text(replay, form.repeats));
+  std::istringstream lines(program_text(replay));
   for (std::string line; std::getline(lines, line);) out += "      " + line + "\n";
-  out += fmt::format("  limits: {{wall: {}s, slow_after: 1s, hung_after: 3s}}\n  needs: [{}]\n", form.wall_s,
+  out += fmt::format("  limits: {{wall: {}s, slow_after: 1s, hung_after: 3s}}\n  needs: [{}]\n", runs.wall_s,
                      runs.needs);
   return out;
 }
@@ -116,12 +119,12 @@ std::string fault(const ReplayDivergence& d, int number, const Replay& replay, c
   out += fmt::format("    at: {}\n", trigger(d, replay, form.over));
   if (d.fault == "rank_kill" && d.signal != 9) out += fmt::format("    signal: {}\n", d.signal);
   if (d.fault == "rank_exit") out += fmt::format("    code: {}\n", std::max(0, d.code));
-  if (d.fault == "delay_call") out += fmt::format("    by: {}s\n", form.wall_s / 4);
+  if (d.fault == "delay_call") out += fmt::format("    by: {}s\n", runs_of(form.over).wall_s / 4);
   return out;
 }
 
 std::string divergence(const Replay& replay, const ScenarioForm& form) {
-  if (replay.divergences.size() == 1 && replay.divergences[0].fault.empty())
+  if (replay.by_lines())
     return fmt::format("bug: {{args: [--diverge], stands_for: {}}}\n",
                        quoted(replay.divergences[0].stands_for));
   std::string out = "faults:\n";
@@ -160,7 +163,8 @@ std::vector<int> numbers_in_evidence(const Case& c) {
 // The finding follows the fault: with another victim, the expectation fails.
 std::string mutation(const Case& c, const Replay& replay, const std::string& expected) {
   const ReplayDivergence& d = replay.divergences.front();
-  if (replay.divergences.size() != 1 || d.fault.empty() || d.fault == "shm_unlink" || c.state.waiters.empty())
+  if (replay.divergences.size() != 1 || replay.by_lines() || d.fault == "shm_unlink" ||
+      c.state.waiters.empty())
     return "";
   return fmt::format(
       "teeth:\n  # The finding follows the fault.\n  - {{set: {{faults.divergence.ranks: [{}]}}, must_fail: "
@@ -182,18 +186,12 @@ std::optional<ReplayOver> replay_over_of(const std::string& word) {
   return std::nullopt;
 }
 
-ReplayOver replay_over(const Case& c) {
-  if (c.library == "mpi") return ReplayOver::kMpi;
-  if (c.library == "gloo") return ReplayOver::kGloo;
-  return ReplayOver::kC10d;
-}
-
 std::string scenario_text(const Case& c, const Replay& replay, const ScenarioForm& form) {
   std::string summary = fmt::format("{} in {} ranks: {}", c.state.kind, replay.healthy.size(), c.state.text);
   if (numbers_in_evidence(c) != c.state.culprits)
     summary += fmt::format(" (here {})", ranks_text(c.state.culprits));
-  const std::string expected = expectation(c, form.expected_kind.empty() ? c.state.kind : form.expected_kind,
-                                           replay.divergences.front().fault.empty());
+  const std::string expected =
+      expectation(c, form.expected_kind.empty() ? c.state.kind : form.expected_kind, replay.by_lines());
   return head(c, replay, form) +
          fmt::format("version: 1\nname: {}\nsummary: {}\n", quoted(form.name),
                      quoted(printable(masked_text(summary)))) +

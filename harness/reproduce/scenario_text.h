@@ -12,14 +12,10 @@ namespace rankfault {
 enum class ReplayOver { kC10d, kC10dNccl, kMpi, kGloo, kNccl };
 const char* to_text(ReplayOver);  // "c10d", "c10d-nccl", "mpi", "gloo", "nccl": the words of --over
 std::optional<ReplayOver> replay_over_of(const std::string& word);
-// The library of the evidence, on a machine without a GPU.
-ReplayOver replay_over(const Case&);
 
 struct ScenarioForm {
   std::string name = "reproduced";
   ReplayOver over = ReplayOver::kC10d;
-  int repeats = 1;
-  int wall_s = 30;  // PyTorch's ranks need longer: they import it
   std::string evidence_digest;
   std::string expected_kind;  // of the finding about the small job; "": that of the case
 };

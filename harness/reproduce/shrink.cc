@@ -19,7 +19,7 @@ auto first_open(std::vector<CaseCall>& calls) {
   return std::find_if(calls.begin(), calls.end(), [](const CaseCall& call) { return call.open; });
 }
 
-// Whether a rank is one that the state is about: without it there is no such state.
+// Whether the state needs the rank: it is blamed, or it is the only one that waits.
 bool is_needed(const Case& c, int rank) {
   const std::vector<int>& culprits = c.state.culprits;
   if (std::find(culprits.begin(), culprits.end(), rank) != culprits.end()) return true;

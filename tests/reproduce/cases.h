@@ -13,7 +13,7 @@ inline Case job_of(int ranks) {
   Case c;
   c.world_size = ranks;
   c.library = "c10d";
-  CaseGroup world{.name = "world", .id = 1};
+  CaseGroup world{.name = "world"};
   for (int r = 0; r < ranks; ++r) {
     world.members.push_back(r);
     c.ranks.push_back({.rank = r, .state = RankState::kElsewhere});

@@ -90,7 +90,7 @@ TEST(Replay, ADifferentArgumentIsALineOfTheProgram) {
              .seq = 2};
   const Replay replay = made(c);
   EXPECT_EQ(replay.divergences[0].fault, "");
-  const std::string text = program_text(replay, 1);
+  const std::string text = program_text(replay);
   EXPECT_THAT(text, HasSubstr("healthy 1 all_reduce world float32 100 sum"));
   EXPECT_THAT(text, HasSubstr("diverging 1 all_reduce world float32 99 sum"));
 }
@@ -127,7 +127,7 @@ TEST(ProgramText, EqualCallsOfRanksAreOneLine) {
   Case c = left_out();
   c.groups.push_back({.name = "Tensor group (3)", .members = {0, 2}});
   all_make(c, {0, 2}, {.group = 1, .op = "broadcast", .dtype = "int64", .count = 5, .peer = 2, .seq = 1});
-  EXPECT_EQ(program_text(made(c), 1),
+  EXPECT_EQ(program_text(made(c)),
             "ranks 3\n"
             "group tensor_group_3_1 0 2\n"
             "0-2 all_reduce world float32 100 sum\n"

@@ -81,7 +81,7 @@ TEST(Simulate, PendingMessagesHoldARankInItsWaitAlone) {
 
 TEST(Simulate, GroupsInTwoOrdersStall) {
   Case c = job_of(2);
-  c.groups.push_back({.name = "other", .id = 2, .members = {0, 1}});
+  c.groups.push_back({.name = "other", .members = {0, 1}});
   all_make(c, {0}, sum(1, 0));
   all_make(c, {0}, sum(1, 1));
   all_make(c, {1}, sum(1, 1));

@@ -31,7 +31,7 @@ class C10dDesync : public ClueReader {
   bool wants_next() const override { return seq_ >= 0; }
 
  private:
-  // The ranks of the "[0, 1]" whose bracket closes at `shut`; none if it is no such list.
+  // Reads a list of ranks such as "[0, 1]", given the place of its closing bracket. Returns none for anything else.
   static std::vector<int> listed(std::string_view text, size_t shut) {
     const size_t open = text.rfind('[', shut);
     if (open == std::string_view::npos) return {};

@@ -6,7 +6,7 @@
 
 namespace rankfault {
 
-// "ALLREDUCE", "_ALLGATHER_BASE" of c10d's OpType; "" for one that is no call ("COALESCED").
+// "ALLREDUCE", "_ALLGATHER_BASE" of c10d's OpType; "COALESCED" is not a call: "".
 std::string op_of_c10d(std::string_view op_type);
 // "MPI_Allreduce", "PMPI_Allreduce", "internal_Allreduce".
 std::string op_of_mpi(std::string_view function);

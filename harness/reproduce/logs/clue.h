@@ -44,7 +44,7 @@ struct Clue {
   std::string op, group, dtype;
   int64_t seq = -1, numel_in = -1, numel_out = -1, peer = -1;
   int64_t limit_ms = -1, ran_ms = -1;
-  int64_t bytes_received = -1, bytes_expected = -1;  // of a message that did not fit
+  int64_t bytes_received = -1, bytes_expected = -1;                    // of a message that did not fit
   int64_t last_enqueued = -1, last_started = -1, last_completed = -1;  // 0: the rank had made no call
   // An end of a process, or what the system refused.
   int code = -1, signal = -1;  // of what the system refused, `code` is the errno

@@ -22,7 +22,7 @@ class Scan {
   bool find(std::string_view word);               // moves behind its next occurrence; else does not move
   std::optional<int64_t> number();                // "-12"; nullopt, and no move, if it does not fit
   std::string_view until(std::string_view stop);  // the text before `stop`, or all the rest; moves behind it
-  std::vector<int> ranks();                       // "1, 2, 5" and "0-3,7"; stops at what is no rank
+  std::vector<int> ranks();                       // "1, 2, 5" and "0-3,7"; stops behind the last rank
 
  private:
   std::string_view text_;
@@ -35,7 +35,7 @@ constexpr int64_t kMostRanks = 1 << 22;
 std::vector<size_t> places_of(std::string_view text, std::string_view word);
 // The number behind the first `key` of the text; -1 without one.
 int64_t number_after(std::string_view text, std::string_view key);
-// A number of a message as a rank, a code or a pid; -1 if it is no such thing.
+// Returns the number if it can be a rank, a code or a pid (0 to `most`); else -1.
 int as_int(std::optional<int64_t> number, int64_t most = kMostRanks);
 // "0:30:00" or "1 day, 0:30:00" of Python's timedelta; -1 if it is none.
 int64_t timedelta_ms(std::string_view text);
