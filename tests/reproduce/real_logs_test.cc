@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "log_samples.h"
+#include "tests/support/tool.h"
 
 namespace rankfault {
 namespace {
@@ -13,15 +13,9 @@ namespace {
 class RealLogs : public ::testing::Test {
  protected:
   static std::vector<Clue> clues_in(const std::string& name) {
-    const char* const source = std::getenv("RANKFAULT_LOG_SAMPLES");
-    if (source == nullptr) return {};
-    const Result<LogClues> clues = read_log(std::string(source) + "/" + name);
-    EXPECT_TRUE(clues.ok());
+    const Result<LogClues> clues = read_log(test::source_dir() + "/tests/reproduce/logs/" + name);
+    EXPECT_TRUE(clues.ok()) << clues.error().to_string();
     return clues.ok() ? clues->clues : std::vector<Clue>{};
-  }
-  void SetUp() override {
-    if (std::getenv("RANKFAULT_LOG_SAMPLES") == nullptr)
-      GTEST_SKIP() << "RANKFAULT_LOG_SAMPLES is not set (run under ctest)";
   }
 };
 
