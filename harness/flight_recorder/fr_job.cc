@@ -149,15 +149,20 @@ class Reader {
       one.kept.push_back({e.group.name, r, done, started, fr_call_site(e)});
   }
 
-  // Keeps only calls that are known to be incomplete. Only the entry that ends coalesced calls says whether
-  // they are complete. Without that entry nothing is known.
-  static void settle_coalesced(OneRank& one) {
-    std::erase_if(one.kept, [&](const KeptCall& k) {
+  // PyTorch gives the state of coalesced calls to the entry that ends them. Without that entry their state is
+  // not known, and they are left out.
+  void settle_coalesced(OneRank& one) const {
+    std::vector<KeptCall> settled;
+    for (KeptCall& k : one.kept) {
       const bool message = k.record.op == RF_OP_SEND || k.record.op == RF_OP_RECV;
       const Coalesced& together = one.together[{k.group, message, k.record.seq}];
-      if (k.done) return false;
-      return together.ended ? together.done : together.calls > 1;
-    });
+      const bool unknown = !k.done && !together.ended && together.calls > 1;
+      const bool done_together = !k.done && together.ended && together.done;
+      if (unknown || (done_together && history_ != FrHistory::kWhole)) continue;
+      k.done = k.done || done_together;
+      settled.push_back(std::move(k));
+    }
+    one.kept = std::move(settled);
   }
   static Instant time_of(const std::optional<int64_t>& t) { return instant_of(count_of(t.value_or(0))); }
 

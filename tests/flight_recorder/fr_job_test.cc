@@ -10,6 +10,7 @@
 #include <random>
 
 #include "harness/diagnose/finding.h"
+#include "harness/flight_recorder/fr_words.h"
 #include "harness/flight_recorder/write_dump.h"
 #include "tests/support/synthetic_dumps.h"
 #include "tests/support/tool.h"
@@ -19,16 +20,18 @@ namespace {
 
 using Broken = SyntheticJob::Broken;
 
-Findings findings_in(const SyntheticJob& job) {
+Timeline timeline_of(const std::vector<FrDump>& dumps, FrHistory history = FrHistory::kAroundTrouble) {
   const test::Scratch scratch;
-  for (const FrDump& dump : synthetic_dumps(job)) {
+  for (const FrDump& dump : dumps) {
     const auto written = write_dump(scratch.path(), "_dump_", dump);
     EXPECT_TRUE(written.ok()) << written.error().to_string();
   }
-  const auto read = read_fr_job({scratch.path()});
+  auto read = read_fr_job({scratch.path()}, {}, history);
   EXPECT_TRUE(read.ok()) << read.error().to_string();
-  return diagnose(read->timeline);
+  return std::move(read->timeline);
 }
+
+Findings findings_in(const SyntheticJob& job) { return diagnose(timeline_of(synthetic_dumps(job))); }
 
 SyntheticJob broken(Broken how, std::vector<int> culprits) {
   SyntheticJob job;
@@ -100,38 +103,56 @@ TEST(FrJobs, ASkippedCallIsNamed) {
   EXPECT_EQ(found.all.front().ranks, std::vector<int>{13}) << to_json(found).dump(1);
 }
 
-// PyTorch gives the state of coalesced calls to the entry that ends them. Theirs stay "scheduled".
+// One more call of all ranks, with its coalesced parts. PyTorch gives the state to the entry that ends them;
+// the parts stay "scheduled".
+void add_coalesced(FrDump& dump, bool done) {
+  const auto all = std::find_if(dump.groups.begin(), dump.groups.end(),
+                                [](const FrGroupConfig& g) { return g.desc == "default_pg"; });
+  for (const char* word : {"nccl:_broadcast_oop", "nccl:_broadcast_oop", "nccl:ALLGATHER_coalesced"}) {
+    FrEntry e = dump.entries.back();
+    e.group = {all->name, all->desc};
+    e.pg_id = 0;
+    e.is_p2p = false;
+    e.collective_seq_id = 21;
+    e.profiling_name = word;
+    e.retired = done;
+    e.state = done && e.profiling_name.find("coalesced") != std::string::npos ? FrState::kCompleted
+                                                                              : FrState::kScheduled;
+    dump.entries.push_back(e);
+  }
+}
+
 TEST(FrJobs, CoalescedCallsAreAsTheirEndSays) {
   for (const bool done : {true, false}) {
-    SyntheticJob job = broken(Broken::kNothing, {});
-    std::vector<FrDump> dumps = synthetic_dumps(job);
-    for (FrDump& dump : dumps) {
-      const auto all = std::find_if(dump.groups.begin(), dump.groups.end(),
-                                    [](const FrGroupConfig& g) { return g.desc == "default_pg"; });
-      for (const char* word : {"nccl:_broadcast_oop", "nccl:_broadcast_oop", "nccl:ALLGATHER_coalesced"}) {
-        if (!done && dump.rank == 5) break;
-        FrEntry e = dump.entries.back();
-        e.group = {all->name, all->desc};
-        e.pg_id = 0;
-        e.is_p2p = false;
-        e.collective_seq_id = 21;
-        e.profiling_name = word;
-        e.retired = done;
-        e.state = done && e.profiling_name.find("coalesced") != std::string::npos ? FrState::kCompleted
-                                                                                  : FrState::kScheduled;
-        dump.entries.push_back(e);
-      }
-    }
-    const test::Scratch scratch;
-    for (const FrDump& dump : dumps) ASSERT_TRUE(write_dump(scratch.path(), "_dump_", dump).ok());
-    const auto read = read_fr_job({scratch.path()});
-    ASSERT_TRUE(read.ok());
-    const Findings found = diagnose(read->timeline);
+    std::vector<FrDump> dumps = synthetic_dumps(broken(Broken::kNothing, {}));
+    for (FrDump& dump : dumps)
+      if (done || dump.rank != 5) add_coalesced(dump, done);
+    const Findings found = diagnose(timeline_of(dumps));
     if (done)
       EXPECT_TRUE(found.nothing_wrong()) << to_json(found).dump(1);
     else
       EXPECT_EQ(found.all.front().ranks, std::vector<int>{5}) << to_json(found).dump(1);
   }
+}
+
+size_t calls_in(const ProcessView& process, rf_phase phase) {
+  return static_cast<size_t>(std::count_if(process.history.begin(), process.history.end(),
+                                           [&](const Event& e) { return e.record.phase == phase; }));
+}
+
+TEST(FrJobs, TheWholeHistoryHasTheCompleteCalls) {
+  std::vector<FrDump> dumps = synthetic_dumps(broken(Broken::kNothing, {}));
+  for (FrDump& dump : dumps) add_coalesced(dump, true);
+  const Timeline whole = timeline_of(dumps, FrHistory::kWhole), around = timeline_of(dumps);
+  for (size_t i = 0; i < dumps.size(); ++i) {
+    const auto complete =
+        static_cast<size_t>(std::count_if(dumps[i].entries.begin(), dumps[i].entries.end(), fr_done));
+    // The two coalesced parts are complete as well, and the entry that ends them is no call.
+    EXPECT_EQ(calls_in(whole.processes[i], RF_PHASE_ENTER), dumps[i].entries.size() - 1) << i;
+    EXPECT_EQ(calls_in(whole.processes[i], RF_PHASE_EXIT), complete + 1) << i;
+    EXPECT_EQ(calls_in(around.processes[i], RF_PHASE_EXIT), 0u) << i;
+  }
+  EXPECT_TRUE(diagnose(whole).nothing_wrong());
 }
 
 TEST(FrJobs, NothingIsWrongWithAHealthyOne) {
