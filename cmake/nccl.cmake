@@ -44,3 +44,16 @@ if(fetched AND RANKFAULT_NCCL_VERSION VERSION_LESS 2.28)
   set(NCCL_INCLUDE_DIR ${RANKFAULT_NCCL_FOLDER}/${fetched}/include)
   set(RANKFAULT_NCCL_VERSION ${fetched})
 endif()
+
+# A C program over NCCL and the CUDA runtime, in FOLDER. LD_LIBRARY_PATH finds both: those of the double or of a GPU.
+function(rankfault_nccl_program target source folder)
+  if(NOT TARGET cuda_double_nccl_2.22.3)
+    return()
+  endif()
+  add_executable(${target} ${source})
+  target_include_directories(${target} SYSTEM PRIVATE
+    ${RANKFAULT_NCCL_FOLDER}/2.22.3/include ${RANKFAULT_NCCL_FOLDER}/cuda12/include)
+  target_link_libraries(${target} PRIVATE cuda_double_cudart12 cuda_double_nccl_2.22.3)
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wshadow -Werror)
+  set_target_properties(${target} PROPERTIES SKIP_BUILD_RPATH ON RUNTIME_OUTPUT_DIRECTORY ${folder})
+endfunction()
