@@ -24,7 +24,7 @@ void add_frames(const NativeStacks& stacks, const MemoryMap& map, Places& places
         thread.frames.push_back({"", "", fmt::format("0x{:x}", raw.address)});
         continue;
       }
-      const Place place = places.at(*mapping, raw.address, raw.is_return_address);
+      const CodePlace place = places.at(*mapping, raw.address, raw.is_return_address);
       thread.frames.push_back(
           {place.function, place.module, place.line.empty() ? place.in_module() : place.line});
     }

@@ -35,7 +35,7 @@ void clear(FrEntry& e) {
 
 // The fields of an entry by their names in the dump, each with its reader.
 struct EntryFields {
-  using Read = bool (*)(DumpDecoder&, const Value&, FrEntry&);
+  using Read = bool (*)(DumpDecoder&, const FrValue&, FrEntry&);
   struct Field {
     std::string_view name;
     Read read;
@@ -46,36 +46,38 @@ struct EntryFields {
 };
 
 const std::array<EntryFields::Field, EntryFields::kCount> EntryFields::kAll = {{
-    {"frames", [](DumpDecoder& d, const Value& v, FrEntry& e) { return d.frames(v, e.frames); }},
-    {"record_id", [](DumpDecoder& d, const Value& v, FrEntry& e) { return d.integer(v, e.record_id); }},
-    {"pg_id", [](DumpDecoder& d, const Value& v, FrEntry& e) { return d.integer(v, e.pg_id); }},
-    {"process_group", [](DumpDecoder& d, const Value& v, FrEntry& e) { return d.group(v, e.group); }},
-    {"thread_name", [](DumpDecoder& d, const Value& v, FrEntry& e) { return d.text(v, e.thread_name); }},
-    {"thread_id", [](DumpDecoder& d, const Value& v, FrEntry& e) { return d.loose_text(v, e.thread_id); }},
+    {"frames", [](DumpDecoder& d, const FrValue& v, FrEntry& e) { return d.frames(v, e.frames); }},
+    {"record_id", [](DumpDecoder& d, const FrValue& v, FrEntry& e) { return d.integer(v, e.record_id); }},
+    {"pg_id", [](DumpDecoder& d, const FrValue& v, FrEntry& e) { return d.integer(v, e.pg_id); }},
+    {"process_group", [](DumpDecoder& d, const FrValue& v, FrEntry& e) { return d.group(v, e.group); }},
+    {"thread_name", [](DumpDecoder& d, const FrValue& v, FrEntry& e) { return d.text(v, e.thread_name); }},
+    {"thread_id", [](DumpDecoder& d, const FrValue& v, FrEntry& e) { return d.loose_text(v, e.thread_id); }},
     {"collective_seq_id",
-     [](DumpDecoder& d, const Value& v, FrEntry& e) { return d.integer(v, e.collective_seq_id); }},
-    {"p2p_seq_id", [](DumpDecoder& d, const Value& v, FrEntry& e) { return d.integer(v, e.p2p_seq_id); }},
-    {"op_id", [](DumpDecoder& d, const Value& v, FrEntry& e) { return d.integer(v, e.op_id); }},
+     [](DumpDecoder& d, const FrValue& v, FrEntry& e) { return d.integer(v, e.collective_seq_id); }},
+    {"p2p_seq_id", [](DumpDecoder& d, const FrValue& v, FrEntry& e) { return d.integer(v, e.p2p_seq_id); }},
+    {"op_id", [](DumpDecoder& d, const FrValue& v, FrEntry& e) { return d.integer(v, e.op_id); }},
     {"profiling_name",
-     [](DumpDecoder& d, const Value& v, FrEntry& e) { return d.text(v, e.profiling_name); }},
+     [](DumpDecoder& d, const FrValue& v, FrEntry& e) { return d.text(v, e.profiling_name); }},
     {"time_created_ns",
-     [](DumpDecoder& d, const Value& v, FrEntry& e) { return d.integer(v, e.time_created_ns); }},
-    {"duration_ms", [](DumpDecoder& d, const Value& v, FrEntry& e) { return d.duration(v, e.duration_ms); }},
-    {"input_sizes", [](DumpDecoder& d, const Value& v, FrEntry& e) { return d.sizes(v, e.input_sizes); }},
-    {"input_dtypes", [](DumpDecoder& d, const Value& v, FrEntry& e) { return d.words(v, e.input_dtypes); }},
-    {"output_sizes", [](DumpDecoder& d, const Value& v, FrEntry& e) { return d.sizes(v, e.output_sizes); }},
-    {"output_dtypes", [](DumpDecoder& d, const Value& v, FrEntry& e) { return d.words(v, e.output_dtypes); }},
-    {"state", [](DumpDecoder& d, const Value& v, FrEntry& e) { return d.state(v, e); }},
+     [](DumpDecoder& d, const FrValue& v, FrEntry& e) { return d.integer(v, e.time_created_ns); }},
+    {"duration_ms",
+     [](DumpDecoder& d, const FrValue& v, FrEntry& e) { return d.duration(v, e.duration_ms); }},
+    {"input_sizes", [](DumpDecoder& d, const FrValue& v, FrEntry& e) { return d.sizes(v, e.input_sizes); }},
+    {"input_dtypes", [](DumpDecoder& d, const FrValue& v, FrEntry& e) { return d.words(v, e.input_dtypes); }},
+    {"output_sizes", [](DumpDecoder& d, const FrValue& v, FrEntry& e) { return d.sizes(v, e.output_sizes); }},
+    {"output_dtypes",
+     [](DumpDecoder& d, const FrValue& v, FrEntry& e) { return d.words(v, e.output_dtypes); }},
+    {"state", [](DumpDecoder& d, const FrValue& v, FrEntry& e) { return d.state(v, e); }},
     {"time_discovered_started_ns",
-     [](DumpDecoder& d, const Value& v,
+     [](DumpDecoder& d, const FrValue& v,
         FrEntry& e) { return d.optional_time(v, e.time_discovered_started_ns); }},
     {"time_discovered_completed_ns",
-     [](DumpDecoder& d, const Value& v,
+     [](DumpDecoder& d, const FrValue& v,
         FrEntry& e) { return d.optional_time(v, e.time_discovered_completed_ns); }},
-    {"retired", [](DumpDecoder& d, const Value& v, FrEntry& e) { return d.flag(v, e.retired); }},
-    {"timeout_ms", [](DumpDecoder& d, const Value& v, FrEntry& e) { return d.integer(v, e.timeout_ms); }},
-    {"is_p2p", [](DumpDecoder& d, const Value& v, FrEntry& e) { return d.flag(v, e.is_p2p); }},
-    {"seq_id", [](DumpDecoder& d, const Value& v, FrEntry&) { return d.integer(v, d.seq_id_); }},
+    {"retired", [](DumpDecoder& d, const FrValue& v, FrEntry& e) { return d.flag(v, e.retired); }},
+    {"timeout_ms", [](DumpDecoder& d, const FrValue& v, FrEntry& e) { return d.integer(v, e.timeout_ms); }},
+    {"is_p2p", [](DumpDecoder& d, const FrValue& v, FrEntry& e) { return d.flag(v, e.is_p2p); }},
+    {"seq_id", [](DumpDecoder& d, const FrValue& v, FrEntry&) { return d.integer(v, d.seq_id_); }},
 }};
 
 DumpDecoder::DumpDecoder(const FrLimits& limits, FrFormat format, const FrSink& sink)
@@ -83,7 +85,7 @@ DumpDecoder::DumpDecoder(const FrLimits& limits, FrFormat format, const FrSink& 
   dump_.format = format;
 }
 
-bool DumpDecoder::wrong(const Value& value, const char* wanted) {
+bool DumpDecoder::wrong(const FrValue& value, const char* wanted) {
   error_ = fmt::format("{} where {} is expected", kind_word(value.kind), wanted);
   return false;
 }
@@ -104,7 +106,7 @@ uint8_t DumpDecoder::field_of(std::string_view name) {
 bool DumpDecoder::fields(const ValueNode& dict) {
   uint32_t seen = 0;
   for (uint32_t i = 0; i + 1 < dict.count; i += 2) {
-    const Value& key = dict.items[i];
+    const FrValue& key = dict.items[i];
     if (key.kind != ValueKind::kText) return wrong(key, "the name of a field");
     size_t field = key.field;
     if (field == 0) {
@@ -140,7 +142,7 @@ void DumpDecoder::begin_entry(uint64_t offset) {
   seq_id_ = -1;
 }
 
-Status DumpDecoder::entry(const Value& value, uint64_t offset) {
+Status DumpDecoder::entry(const FrValue& value, uint64_t offset) {
   begin_entry(offset);
   const bool good = value.kind == ValueKind::kDict ? fields(*value.node) : wrong(value, "a dict");
   if (!good) return refused(fmt::format("entry {} (byte {}): {}", dump_.entry_count, offset, error_));
@@ -167,7 +169,7 @@ Status DumpDecoder::hand_over() {
   return Done{};
 }
 
-bool DumpDecoder::text(const Value& value, std::string& out) {
+bool DumpDecoder::text(const FrValue& value, std::string& out) {
   out.clear();
   if (value.kind == ValueKind::kNone) return true;
   if (!value.is_text()) return wrong(value, "a string");
@@ -175,14 +177,14 @@ bool DumpDecoder::text(const Value& value, std::string& out) {
   return spend(1 + value.size / 16);
 }
 
-bool DumpDecoder::integer(const Value& value, int64_t& out) {
+bool DumpDecoder::integer(const FrValue& value, int64_t& out) {
   if (value.kind == ValueKind::kNone) return true;
   if (value.kind != ValueKind::kInt) return wrong(value, "an integer");
   out = value.integer;
   return true;
 }
 
-bool DumpDecoder::flag(const Value& value, bool& out) {
+bool DumpDecoder::flag(const FrValue& value, bool& out) {
   if (value.kind == ValueKind::kNone) return true;
   if (value.kind != ValueKind::kBool && value.kind != ValueKind::kInt) return wrong(value, "a boolean");
   out = value.integer != 0;
@@ -190,14 +192,14 @@ bool DumpDecoder::flag(const Value& value, bool& out) {
 }
 
 // JSON writes 0 where the pickle has None.
-bool DumpDecoder::optional_time(const Value& value, std::optional<int64_t>& out) {
+bool DumpDecoder::optional_time(const FrValue& value, std::optional<int64_t>& out) {
   int64_t time = 0;
   if (!integer(value, time)) return false;
   if (time != 0) out = time;
   return true;
 }
 
-bool DumpDecoder::duration(const Value& value, std::optional<double>& out) {
+bool DumpDecoder::duration(const FrValue& value, std::optional<double>& out) {
   if (value.kind == ValueKind::kFloat)
     out = value.real;
   else if (value.kind == ValueKind::kInt)
@@ -207,13 +209,13 @@ bool DumpDecoder::duration(const Value& value, std::optional<double>& out) {
   return true;
 }
 
-bool DumpDecoder::sizes(const Value& value, std::vector<std::vector<int64_t>>& out) {
+bool DumpDecoder::sizes(const FrValue& value, std::vector<std::vector<int64_t>>& out) {
   if (value.kind == ValueKind::kNone) return out.clear(), true;
   if (!value.is_sequence()) return wrong(value, "a list of shapes");
   if (!spend(value.node->count)) return false;
   out.resize(value.node->count);
   for (uint32_t i = 0; i < value.node->count; ++i) {
-    const Value& shape = value.node->items[i];
+    const FrValue& shape = value.node->items[i];
     if (!shape.is_sequence()) return wrong(shape, "a shape");
     if (!spend(shape.node->count)) return false;
     out[i].resize(shape.node->count);
@@ -223,7 +225,7 @@ bool DumpDecoder::sizes(const Value& value, std::vector<std::vector<int64_t>>& o
   return true;
 }
 
-bool DumpDecoder::words(const Value& value, std::vector<std::string>& out) {
+bool DumpDecoder::words(const FrValue& value, std::vector<std::string>& out) {
   if (value.kind == ValueKind::kNone) return out.clear(), true;
   if (!value.is_sequence()) return wrong(value, "a list of strings");
   if (!spend(value.node->count)) return false;
@@ -234,14 +236,14 @@ bool DumpDecoder::words(const Value& value, std::vector<std::string>& out) {
 }
 
 // A pair (name, description) in a tuple or a list; the name alone before version 2.2.
-bool DumpDecoder::group(const Value& value, FrGroupName& out) {
+bool DumpDecoder::group(const FrValue& value, FrGroupName& out) {
   if (!value.is_sequence()) return loose_text(value, out.name);
   const ValueNode& pair = *value.node;
   if (pair.count > 0 && !loose_text(pair.items[0], out.name)) return false;
   return pair.count < 2 || text(pair.items[1], out.desc);
 }
 
-bool DumpDecoder::state(const Value& value, FrEntry& out) {
+bool DumpDecoder::state(const FrValue& value, FrEntry& out) {
   static constexpr std::pair<std::string_view, FrState> kKnown[] = {
       {"completed", FrState::kCompleted}, {"scheduled", FrState::kScheduled}, {"started", FrState::kStarted}};
   out.state = FrState::kUnknown;

@@ -48,13 +48,13 @@ class DumpDecoder {
  public:
   DumpDecoder(const FrLimits& limits, FrFormat format, const FrSink& sink);
 
-  // 1 + the index of the entry field of this name; 0: there is none. A Value may carry it.
+  // 1 + the index of the entry field of this name; 0: there is none. A FrValue may carry it.
   static uint8_t field_of(std::string_view name);
   // One entry, at `offset` of the unpacked bytes; it goes to the sink or into the dump.
-  Status entry(const Value& value, uint64_t offset);
+  Status entry(const FrValue& value, uint64_t offset);
   // The outermost value, after `end` bytes were read. `streamed` is the list whose items already went to
   // entry(). If it is null, none did, and they are read now.
-  Result<FrDump> finish(const Value& root, const ValueNode* streamed, uint64_t end);
+  Result<FrDump> finish(const FrValue& root, const ValueNode* streamed, uint64_t end);
 
  private:
   friend struct EntryFields;
@@ -63,29 +63,29 @@ class DumpDecoder {
   void absent(uint32_t seen);  // `seen` has a bit for each field that was there
   Status hand_over();
   // Every reader returns false after it has put the reason into `error_`.
-  bool wrong(const Value& value, const char* wanted);
+  bool wrong(const FrValue& value, const char* wanted);
   bool spend(size_t work);
-  bool text(const Value& value, std::string& out);
-  bool integer(const Value& value, int64_t& out);
-  bool flag(const Value& value, bool& out);
-  bool optional_time(const Value& value, std::optional<int64_t>& out);
-  bool duration(const Value& value, std::optional<double>& out);
-  bool sizes(const Value& value, std::vector<std::vector<int64_t>>& out);
-  bool words(const Value& value, std::vector<std::string>& out);
-  bool group(const Value& value, FrGroupName& out);
-  bool state(const Value& value, FrEntry& out);
-  bool frames(const Value& value, std::shared_ptr<const FrStack>& out);
-  bool frame(const Value& value, uint32_t& out);
+  bool text(const FrValue& value, std::string& out);
+  bool integer(const FrValue& value, int64_t& out);
+  bool flag(const FrValue& value, bool& out);
+  bool optional_time(const FrValue& value, std::optional<int64_t>& out);
+  bool duration(const FrValue& value, std::optional<double>& out);
+  bool sizes(const FrValue& value, std::vector<std::vector<int64_t>>& out);
+  bool words(const FrValue& value, std::vector<std::string>& out);
+  bool group(const FrValue& value, FrGroupName& out);
+  bool state(const FrValue& value, FrEntry& out);
+  bool frames(const FrValue& value, std::shared_ptr<const FrStack>& out);
+  bool frame(const FrValue& value, uint32_t& out);
   bool fields(const ValueNode& dict);
 
   // dump_header.cc
-  bool head(const Value& root);
-  bool groups(const Value& value);
-  bool ranks(const Value& value, FrGroupConfig& out);
-  bool status(const Value& value);
-  bool comm_state(const Value& value);
-  bool loose_text(const Value& value, std::string& out);
-  bool loose_integer(const Value& value, int64_t& out);
+  bool head(const FrValue& root);
+  bool groups(const FrValue& value);
+  bool ranks(const FrValue& value, FrGroupConfig& out);
+  bool status(const FrValue& value);
+  bool comm_state(const FrValue& value);
+  bool loose_text(const FrValue& value, std::string& out);
+  bool loose_integer(const FrValue& value, int64_t& out);
   void note(std::string what);
 
   const FrLimits& limits_;

@@ -25,7 +25,7 @@ void DumpDecoder::note(std::string what) {
 }
 
 // A string, or the text of a number or a flag in place of one.
-bool DumpDecoder::loose_text(const Value& value, std::string& out) {
+bool DumpDecoder::loose_text(const FrValue& value, std::string& out) {
   switch (value.kind) {
     case ValueKind::kInt:
       out = std::to_string(value.integer);
@@ -42,7 +42,7 @@ bool DumpDecoder::loose_text(const Value& value, std::string& out) {
 }
 
 // A number, or a string that holds one: JSON dumps write the sequence numbers of pg_status as strings.
-bool DumpDecoder::loose_integer(const Value& value, int64_t& out) {
+bool DumpDecoder::loose_integer(const FrValue& value, int64_t& out) {
   if (!value.is_text()) return integer(value, out);
   if (!parse_integer(value.text(), out)) {
     error_ = "a string where a number is expected";
@@ -51,12 +51,12 @@ bool DumpDecoder::loose_integer(const Value& value, int64_t& out) {
   return true;
 }
 
-Result<FrDump> DumpDecoder::finish(const Value& root, const ValueNode* streamed, uint64_t end) {
+Result<FrDump> DumpDecoder::finish(const FrValue& root, const ValueNode* streamed, uint64_t end) {
   offset_ = end;
   if (root.kind != ValueKind::kDict)
     return refused(
         fmt::format("not a Flight Recorder dump: it is {}, and a dump is a dict", kind_word(root.kind)));
-  const Value* entries = root.find("entries");
+  const FrValue* entries = root.find("entries");
   if (!root.find("version")) return refused("not a Flight Recorder dump: it has no `version`");
   if (!head(root)) return refused(error_);
   if (entries && entries->kind != ValueKind::kNone) {
@@ -69,10 +69,10 @@ Result<FrDump> DumpDecoder::finish(const Value& root, const ValueNode* streamed,
   return std::move(dump_);
 }
 
-bool DumpDecoder::head(const Value& root) {
+bool DumpDecoder::head(const FrValue& root) {
   for (uint32_t i = 0; i + 1 < root.node->count; i += 2) {
-    const Value& key = root.node->items[i];
-    const Value& value = root.node->items[i + 1];
+    const FrValue& key = root.node->items[i];
+    const FrValue& value = root.node->items[i + 1];
     if (key.kind != ValueKind::kText) return wrong(key, "the name of a field");
     const std::string_view name = key.text();
     bool good = true;
@@ -102,22 +102,22 @@ bool DumpDecoder::head(const Value& root) {
   return true;
 }
 
-bool DumpDecoder::groups(const Value& value) {
+bool DumpDecoder::groups(const FrValue& value) {
   if (value.kind == ValueKind::kNone) return true;
   if (value.kind != ValueKind::kDict) return wrong(value, "a dict");
   dump_.groups.clear();
   for (uint32_t i = 0; i + 1 < value.node->count; i += 2) {
     FrGroupConfig& group = dump_.groups.emplace_back();
-    const Value& about = value.node->items[i + 1];
+    const FrValue& about = value.node->items[i + 1];
     if (!loose_text(value.node->items[i], group.key)) return false;
     if (about.kind != ValueKind::kDict) {  // only the ranks
       group.name = group.key;
       if (!ranks(about, group)) return false;
       continue;
     }
-    const Value* name = about.find("name");
-    const Value* desc = about.find("desc");
-    const Value* members = about.find("ranks");
+    const FrValue* name = about.find("name");
+    const FrValue* desc = about.find("desc");
+    const FrValue* members = about.find("ranks");
     if (name ? !loose_text(*name, group.name) : (group.name = group.key, false)) return false;
     if (desc && !loose_text(*desc, group.desc)) return false;
     if (members && !ranks(*members, group)) return false;
@@ -126,7 +126,7 @@ bool DumpDecoder::groups(const Value& value) {
 }
 
 // A list of numbers, or its text "[0, 1, 2]".
-bool DumpDecoder::ranks(const Value& value, FrGroupConfig& out) {
+bool DumpDecoder::ranks(const FrValue& value, FrGroupConfig& out) {
   if (value.kind == ValueKind::kNone) return true;
   if (value.is_sequence()) {
     if (!spend(value.node->count)) return false;
@@ -157,18 +157,18 @@ bool DumpDecoder::ranks(const Value& value, FrGroupConfig& out) {
   return true;
 }
 
-bool DumpDecoder::status(const Value& value) {
+bool DumpDecoder::status(const FrValue& value) {
   if (value.kind == ValueKind::kNone) return true;
   if (value.kind != ValueKind::kDict) return wrong(value, "a dict");
   dump_.status.clear();
   for (uint32_t i = 0; i + 1 < value.node->count; i += 2) {
     FrGroupStatus& status = dump_.status.emplace_back();
-    const Value& about = value.node->items[i + 1];
+    const FrValue& about = value.node->items[i + 1];
     if (!spend(1) || !loose_integer(value.node->items[i], status.pg_id)) return false;
     if (about.kind != ValueKind::kDict) return wrong(about, "a dict");
-    const Value* enqueued = about.find("last_enqueued_collective");
-    const Value* started = about.find("last_started_collective");
-    const Value* completed = about.find("last_completed_collective");
+    const FrValue* enqueued = about.find("last_enqueued_collective");
+    const FrValue* started = about.find("last_started_collective");
+    const FrValue* completed = about.find("last_completed_collective");
     if (enqueued && !loose_integer(*enqueued, status.last_enqueued)) return false;
     if (started && !loose_integer(*started, status.last_started)) return false;
     if (completed && !loose_integer(*completed, status.last_completed)) return false;
@@ -176,12 +176,12 @@ bool DumpDecoder::status(const Value& value) {
   return true;
 }
 
-bool DumpDecoder::comm_state(const Value& value) {
+bool DumpDecoder::comm_state(const FrValue& value) {
   if (value.kind == ValueKind::kNone) return true;
   if (value.kind != ValueKind::kDict) return wrong(value, "a dict");
   for (uint32_t i = 0; i + 1 < value.node->count; i += 2) {
     FrCommState& comm = dump_.comm_state.emplace_back();
-    const Value& about = value.node->items[i + 1];
+    const FrValue& about = value.node->items[i + 1];
     if (!loose_text(value.node->items[i], comm.id)) return false;
     if (about.kind != ValueKind::kDict) return wrong(about, "a dict");
     for (uint32_t k = 0; k + 1 < about.node->count; k += 2) {
@@ -194,7 +194,7 @@ bool DumpDecoder::comm_state(const Value& value) {
 }
 
 // A list of dicts, a list of texts "#0 name from file:line", or one text with all frames.
-bool DumpDecoder::frames(const Value& value, std::shared_ptr<const FrStack>& out) {
+bool DumpDecoder::frames(const FrValue& value, std::shared_ptr<const FrStack>& out) {
   if (value.kind == ValueKind::kNone) return true;
   frame_numbers_.clear();
   if (value.is_sequence()) {
@@ -205,7 +205,7 @@ bool DumpDecoder::frames(const Value& value, std::shared_ptr<const FrStack>& out
   } else if (value.is_text()) {
     for (std::string_view rest = value.text(); !rest.empty();) {
       const size_t end = std::min(rest.find('\n'), rest.size());
-      Value line{ValueKind::kText, static_cast<uint32_t>(end)};
+      FrValue line{ValueKind::kText, static_cast<uint32_t>(end)};
       line.chars = rest.data();
       if (end != 0 && !frame(line, frame_numbers_.emplace_back())) return false;
       rest.remove_prefix(std::min(end + 1, rest.size()));
@@ -217,7 +217,7 @@ bool DumpDecoder::frames(const Value& value, std::shared_ptr<const FrStack>& out
   return true;
 }
 
-bool DumpDecoder::frame(const Value& value, uint32_t& out) {
+bool DumpDecoder::frame(const FrValue& value, uint32_t& out) {
   std::string name, file;
   int64_t line = 0;
   if (value.is_text()) {
@@ -235,10 +235,10 @@ bool DumpDecoder::frame(const Value& value, uint32_t& out) {
   }
   if (value.kind != ValueKind::kDict) return wrong(value, "a frame");
   if (value.node->frame == 0) {
-    const Value* where = value.find("filename");
+    const FrValue* where = value.find("filename");
     if (!where) where = value.find("file");
-    const Value* function = value.find("name");
-    const Value* number = value.find("line");
+    const FrValue* function = value.find("name");
+    const FrValue* number = value.find("line");
     if (function && !loose_text(*function, name)) return false;
     if (where && !loose_text(*where, file)) return false;
     if (number && !loose_integer(*number, line)) return false;

@@ -65,7 +65,7 @@ class JsonBuilder : public nlohmann::json::json_sax_t {
     return push_integer(fits ? ValueKind::kInt : ValueKind::kBigInt, static_cast<int64_t>(value));
   }
   bool number_float(number_float_t value, const string_t&) override {
-    Value v{ValueKind::kFloat};
+    FrValue v{ValueKind::kFloat};
     v.real = value;
     return push(v);
   }
@@ -88,7 +88,7 @@ class JsonBuilder : public nlohmann::json::json_sax_t {
   }
 
   bool done() const { return stack_.size() == 1 && open_.empty(); }
-  const Value& root() const { return stack_[0]; }
+  const FrValue& root() const { return stack_[0]; }
   const ValueNode* streamed() const { return stream_; }
   const std::string& error() const { return error_; }
 
@@ -104,15 +104,15 @@ class JsonBuilder : public nlohmann::json::json_sax_t {
   }
   bool fail_here(const char* what) { return fail(fmt::format("byte {}: {}", input_.window.offset(), what)); }
 
-  bool push(const Value& value) {
+  bool push(const FrValue& value) {
     input_.token = input_.window.offset();
     if (!open_.empty() && open_.back().is_stream) return hand_over(value);
-    if (stack_.size() * sizeof(Value) > limits_.memory / 2) return fail_here("too many values at once");
+    if (stack_.size() * sizeof(FrValue) > limits_.memory / 2) return fail_here("too many values at once");
     stack_.push_back(value);
     return true;
   }
   bool push_integer(ValueKind kind, int64_t value) {
-    Value v{kind};
+    FrValue v{kind};
     v.integer = value;
     return push(v);
   }
@@ -121,7 +121,7 @@ class JsonBuilder : public nlohmann::json::json_sax_t {
     char* at = arena_.allocate(text.size());
     if (!at) return fail_here("too much text at once");
     std::copy(text.begin(), text.end(), at);
-    Value v{ValueKind::kText, static_cast<uint32_t>(text.size())};
+    FrValue v{ValueKind::kText, static_cast<uint32_t>(text.size())};
     v.chars = at;
     return push(v);
   }
@@ -143,7 +143,7 @@ class JsonBuilder : public nlohmann::json::json_sax_t {
   bool close(ValueKind kind) {
     const Open top = open_.back();
     open_.pop_back();
-    Value v{kind};
+    FrValue v{kind};
     v.node = top.is_stream ? stream_ : arena_.make_node();
     if (!v.node || !arena_.append(*v.node, stack_.data() + top.first, stack_.size() - top.first))
       return fail_here("too many values at once");
@@ -153,7 +153,7 @@ class JsonBuilder : public nlohmann::json::json_sax_t {
 
   // Passes on a whole entry and frees its values. Nothing else refers to them, because JSON cannot share
   // values.
-  bool hand_over(const Value& value) {
+  bool hand_over(const FrValue& value) {
     const Status taken = decoder_.entry(value, input_.window.offset());
     arena_.rewind(item_mark_);
     return taken ? true : fail(taken.error().message);
@@ -163,7 +163,7 @@ class JsonBuilder : public nlohmann::json::json_sax_t {
   const FrLimits& limits_;
   DumpDecoder& decoder_;
   Arena arena_;
-  std::vector<Value> stack_;
+  std::vector<FrValue> stack_;
   std::vector<Open> open_;
   ValueNode* stream_ = nullptr;
   Arena::Mark item_mark_;

@@ -9,7 +9,7 @@ namespace {
 Result<FrDump> read(ByteSource& source, const FrLimits& limits, const FrSink& sink, bool quick) {
   const Result<PickleScan> scan = scan_pickle(source, limits);
   if (!scan) return scan.error();
-  if (scan->fetched.count() > limits.memory / (2 * sizeof(Value)))
+  if (scan->fetched.count() > limits.memory / (2 * sizeof(FrValue)))
     return refused("the memo needs too much memory");
   if (const Status start = source.rewind(); !start) return start.error();
   DumpDecoder decoder(limits, FrFormat::kPickle, sink);

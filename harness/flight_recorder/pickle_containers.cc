@@ -38,11 +38,11 @@ bool PickleMachine::pop_mark(size_t& first) {
   return true;
 }
 
-bool PickleMachine::push_node(ValueKind kind, const Value* items, size_t count) {
+bool PickleMachine::push_node(ValueKind kind, const FrValue* items, size_t count) {
   ValueNode* node = arena_.make_node();
   if (!node || !arena_.append(*node, items, count)) return fail("too many values at once");
   node->item = item_open_ ? item_ : 0;
-  Value v{kind};
+  FrValue v{kind};
   v.node = node;
   return push(v);
 }
@@ -58,7 +58,7 @@ bool PickleMachine::from_mark(ValueKind kind) {
   if (!node || !arena_.append(*node, stack_.data() + first, count)) return fail("too many values at once");
   node->item = item_open_ ? item_ : 0;
   stack_.resize(first);
-  Value v{kind};
+  FrValue v{kind};
   v.node = node;
   return push(v);
 }
@@ -73,7 +73,7 @@ bool PickleMachine::tuple_of(size_t count) {
 // APPENDS, ADDITEMS, SETITEMS: moves the values from `first` on into the container below them.
 bool PickleMachine::add(size_t first, bool pairs) {
   if (first == floor()) return fail("items without a container");
-  const Value target = stack_[first - 1];
+  const FrValue target = stack_[first - 1];
   const ValueKind kind = target.kind;
   if (pairs ? kind != ValueKind::kDict : kind != ValueKind::kList && kind != ValueKind::kSet)
     return fail(fmt::format("items are added to {}", kind_word(kind)));
@@ -166,7 +166,7 @@ bool PickleMachine::quick_entries() {
   }
 }
 
-bool PickleMachine::hand_over(const Value& item) {
+bool PickleMachine::hand_over(const FrValue& item) {
   const Status taken = decoder_.entry(item, at_);
   return taken ? true : fail(taken.error());
 }

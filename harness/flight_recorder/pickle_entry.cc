@@ -16,7 +16,7 @@ bool PickleEntry::read() {
   decoder_.begin_entry(machine_.window_.offset());
   if (!skip_put() || !take('(')) return false;
   while (!take('u')) {
-    const Value* name = fetched();
+    const FrValue* name = fetched();
     if (!name || name->field == 0) return false;
     seen_ |= 1u << (name->field - 1);
     if (!decoder_.spend(1) || !field(static_cast<EntryField>(name->field - 1))) return false;
@@ -29,7 +29,7 @@ bool PickleEntry::read() {
 
 Status PickleEntry::hand_over() { return decoder_.hand_over(); }
 
-const Value* PickleEntry::fetched() {
+const FrValue* PickleEntry::fetched() {
   uint64_t id = 0;
   if (has(2) && *at_ == 'h') {
     id = static_cast<uint8_t>(at_[1]);
@@ -64,7 +64,7 @@ bool PickleEntry::skip_put() {
 
 bool PickleEntry::field(EntryField field) {
   FrEntry& e = entry_;
-  Value pair[2];
+  FrValue pair[2];
   switch (field) {
     case EntryField::kFrames:
       return frames();
@@ -168,11 +168,11 @@ bool PickleEntry::duration(std::optional<double>& out) {
   return true;
 }
 
-bool PickleEntry::text(Value& out) {
+bool PickleEntry::text(FrValue& out) {
   if (has(5) && *at_ == 'X') {
     const uint64_t length = little_endian(at_ + 1, 4);
     if (length > machine_.limits_.text || !has(length + 5)) return false;
-    out = Value(ValueKind::kText, static_cast<uint32_t>(length));
+    out = FrValue(ValueKind::kText, static_cast<uint32_t>(length));
     out.chars = at_ + 5;
     at_ += length + 5;
     return skip_put();
@@ -180,12 +180,12 @@ bool PickleEntry::text(Value& out) {
   if (has(2) && static_cast<uint8_t>(*at_) == 0x8c) {
     const size_t length = static_cast<uint8_t>(at_[1]);
     if (!has(length + 2)) return false;
-    out = Value(ValueKind::kText, static_cast<uint32_t>(length));
+    out = FrValue(ValueKind::kText, static_cast<uint32_t>(length));
     out.chars = at_ + 2;
     at_ += length + 2;
     return skip_put();
   }
-  const Value* known = fetched();
+  const FrValue* known = fetched();
   if (!known || known->kind != ValueKind::kText) return false;
   out = *known;
   return true;
@@ -194,12 +194,12 @@ bool PickleEntry::text(Value& out) {
 // Words that many entries share are in the memo, which knows whether they are clean.
 bool PickleEntry::text(std::string& out) {
   const char* before = at_;
-  if (const Value* known = fetched(); known && known->kind == ValueKind::kText && known->clean) {
+  if (const FrValue* known = fetched(); known && known->kind == ValueKind::kText && known->clean) {
     out.assign(known->chars, known->size);
     return decoder_.spend(1 + known->size / 16);
   }
   at_ = before;
-  Value value;
+  FrValue value;
   return text(value) && decoder_.text(value, out);
 }
 
@@ -252,7 +252,7 @@ bool PickleEntry::frames() {
   std::vector<uint32_t>& numbers = decoder_.frame_numbers_;
   numbers.clear();
   const bool good = list(kAfterField, [&] {
-    const Value* frame = fetched();
+    const FrValue* frame = fetched();
     if (!frame || frame->kind != ValueKind::kDict || frame->node->frame == 0) return false;
     numbers.push_back(frame->node->frame - 1);
     return true;

@@ -29,14 +29,14 @@ class PickleEntry {
     ++at_;
     return true;
   }
-  const Value* fetched();  // BINGET, LONG_BINGET
-  bool skip_put();         // a PUT that is never fetched, or none
+  const FrValue* fetched();  // BINGET, LONG_BINGET
+  bool skip_put();           // a PUT that is never fetched, or none
   bool field(EntryField field);
   bool integer(int64_t& out);
   bool optional_time(std::optional<int64_t>& out);
   bool flag(bool& out);
   bool duration(std::optional<double>& out);
-  bool text(Value& out);
+  bool text(FrValue& out);
   bool text(std::string& out);
   bool sizes(std::vector<std::vector<int64_t>>& out);
   bool shape(std::vector<int64_t>& out);

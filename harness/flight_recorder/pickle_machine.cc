@@ -103,7 +103,7 @@ inline bool PickleMachine::step() {
       return push({});
     case 0x88:
     case 0x89: {
-      Value v{ValueKind::kBool};
+      FrValue v{ValueKind::kBool};
       v.integer = code == 0x88;
       return push(v);
     }
@@ -149,12 +149,12 @@ Result<FrDump> PickleMachine::run() {
 }
 
 bool PickleMachine::may_grow() {
-  if (stack_.size() * 2 * sizeof(Value) > limits_.memory) return fail("too many values at once");
+  if (stack_.size() * 2 * sizeof(FrValue) > limits_.memory) return fail("too many values at once");
   return true;
 }
 
 bool PickleMachine::push_int(int64_t value) {
-  Value v{ValueKind::kInt};
+  FrValue v{ValueKind::kInt};
   v.integer = value;
   return push(v);
 }
@@ -173,7 +173,7 @@ bool PickleMachine::push_text(ValueKind kind, std::string_view text) {
   char* at = arena_.allocate(text.size());
   if (!at) return fail("too much text at once");
   std::memcpy(at, text.data(), text.size());
-  Value v{kind, static_cast<uint32_t>(text.size())};
+  FrValue v{kind, static_cast<uint32_t>(text.size())};
   v.chars = at;
   return push(v);
 }
@@ -191,7 +191,7 @@ bool PickleMachine::push_long(size_t length_bytes) {
   uint64_t value = little_endian(bytes, length < 8 ? length : 8);
   if (negative && length < 8) value |= ~uint64_t{0} << (8 * length);
   if (length > 8 && (value >> 63 != 0) != negative) fits = false;
-  Value v{fits ? ValueKind::kInt : ValueKind::kBigInt};
+  FrValue v{fits ? ValueKind::kInt : ValueKind::kBigInt};
   v.integer = static_cast<int64_t>(value);
   window_.skip(length);
   return push(v);
@@ -203,7 +203,7 @@ bool PickleMachine::push_float() {
   std::memcpy(&bits, window_.data(), 8);
   bits = __builtin_bswap64(bits);  // big-endian in every protocol
   window_.skip(8);
-  Value v{ValueKind::kFloat};
+  FrValue v{ValueKind::kFloat};
   std::memcpy(&v.real, &bits, 8);
   return push(v);
 }
@@ -220,11 +220,11 @@ bool PickleMachine::push_line(uint8_t code) {
                  ? push_text(ValueKind::kText, text)
                  : fail("an invalid string");
   } else if (code == 'F') {
-    Value v{ValueKind::kFloat};
+    FrValue v{ValueKind::kFloat};
     const auto [stop, bad] = std::from_chars(line.data(), line.data() + line.size(), v.real);
     pushed = bad == std::errc() && stop == line.data() + line.size() ? push(v) : fail("an invalid float");
   } else {
-    Value v{code == 'I' && (line == "00" || line == "01") ? ValueKind::kBool : ValueKind::kInt};
+    FrValue v{code == 'I' && (line == "00" || line == "01") ? ValueKind::kBool : ValueKind::kInt};
     if (code == 'L' && !line.empty() && line.back() == 'L') line.remove_suffix(1);
     const auto [stop, bad] = std::from_chars(line.data(), line.data() + line.size(), v.integer);
     if (bad == std::errc::result_out_of_range) v.kind = ValueKind::kBigInt;

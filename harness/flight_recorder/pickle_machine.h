@@ -24,14 +24,14 @@ class PickleMachine {
   [[gnu::cold]] bool fail(const Error& error);  // unchanged
 
   // pickle_machine.cc: values
-  bool push(Value value) {
+  bool push(FrValue value) {
     if (stack_.size() == stack_.capacity() && !may_grow()) return false;
     stack_.push_back(value);
     return true;
   }
   bool may_grow();
   bool push_int(int64_t value);
-  bool push_node(ValueKind kind, const Value* items = nullptr, size_t count = 0);
+  bool push_node(ValueKind kind, const FrValue* items = nullptr, size_t count = 0);
   bool push_text(ValueKind kind, size_t length_bytes);
   bool push_text(ValueKind kind, std::string_view text);
   bool push_long(size_t length_bytes);
@@ -75,7 +75,7 @@ class PickleMachine {
   bool empty_list();
   bool empty_dict();
   bool in_stream() const;
-  bool hand_over(const Value& item);
+  bool hand_over(const FrValue& item);
   bool quick_entries();
   friend class PickleEntry;
   void end_item();
@@ -87,11 +87,11 @@ class PickleMachine {
   DumpDecoder& decoder_;
   bool quick_;
   Arena arena_;
-  std::vector<Value> stack_;
+  std::vector<FrValue> stack_;
   std::vector<size_t> marks_;
-  std::vector<Value> memo_;  // by MemoUse::index
+  std::vector<FrValue> memo_;  // by MemoUse::index
   std::vector<uint8_t> memo_set_;
-  std::array<const Value*, 4096> first_slots_{};  // of memo_, by memo id; null where nothing was put
+  std::array<const FrValue*, 4096> first_slots_{};  // of memo_, by memo id; null where nothing was put
   uint64_t puts_ = 0;
   uint64_t at_ = 0;  // offset of the current opcode
   bool stopped_ = false;

@@ -8,7 +8,7 @@ namespace rankfault {
 
 constexpr size_t kChunkBytes = size_t{64} << 10;
 
-const Value* Value::find(std::string_view key) const {
+const FrValue* FrValue::find(std::string_view key) const {
   if (kind != ValueKind::kDict) return nullptr;
   for (uint32_t i = node->count; i >= 2; i -= 2)
     if (node->items[i - 2].kind == ValueKind::kText && node->items[i - 2].text() == key)
@@ -78,18 +78,18 @@ ValueNode* Arena::make_node() {
   return at ? new (at) ValueNode : nullptr;
 }
 
-bool Arena::append(ValueNode& node, const Value* values, size_t count) {
+bool Arena::append(ValueNode& node, const FrValue* values, size_t count) {
   if (count == 0) return true;
   if (count > node.capacity - node.count) {
     const uint64_t room = std::max<uint64_t>(node.count + count, node.count ? uint64_t{node.count} * 2 : 0);
     if (room > std::numeric_limits<uint32_t>::max()) return false;
-    auto* items = reinterpret_cast<Value*>(allocate(room * sizeof(Value)));
+    auto* items = reinterpret_cast<FrValue*>(allocate(room * sizeof(FrValue)));
     if (!items) return false;
-    if (node.count) std::memcpy(static_cast<void*>(items), node.items, node.count * sizeof(Value));
+    if (node.count) std::memcpy(static_cast<void*>(items), node.items, node.count * sizeof(FrValue));
     node.items = items;
     node.capacity = static_cast<uint32_t>(room);
   }
-  std::memcpy(static_cast<void*>(node.items + node.count), values, count * sizeof(Value));
+  std::memcpy(static_cast<void*>(node.items + node.count), values, count * sizeof(FrValue));
   node.count += static_cast<uint32_t>(count);
   return true;
 }

@@ -26,20 +26,20 @@ enum class ValueKind : uint8_t {
   kSet
 };
 
-struct Value;
+struct FrValue;
 
 // A container. In a dict, keys and values alternate.
 struct ValueNode {
-  Value* items = nullptr;
+  FrValue* items = nullptr;
   uint32_t count = 0;
   uint32_t capacity = 0;
   uint32_t item = 0;   // the entry in which it was made; 0: outside of entries
   uint32_t frame = 0;  // a frame's index in the FrameTable + 1; 0: not looked at yet
 };
 
-struct Value {
-  Value() = default;
-  explicit Value(ValueKind k, uint32_t bytes = 0) : kind(k), size(bytes) {}
+struct FrValue {
+  FrValue() = default;
+  explicit FrValue(ValueKind k, uint32_t bytes = 0) : kind(k), size(bytes) {}
   ValueKind kind = ValueKind::kNone;
   uint8_t field = 0;   // for a text in the memo: 1 + its index among the names of an entry's fields
   bool clean = false;  // for a text in the memo: it is safe to print as it is
@@ -55,8 +55,9 @@ struct Value {
   bool is_text() const { return kind == ValueKind::kText || kind == ValueKind::kBytes; }
   bool is_sequence() const { return kind == ValueKind::kList || kind == ValueKind::kTuple; }
   bool is_container() const { return kind >= ValueKind::kList; }
-  // The value of a dict's key; null when absent or when this value is not a dict. Of equal keys, the last wins.
-  const Value* find(std::string_view key) const;
+  // The value of a dict's key; null when absent or when this value is not a dict. Of equal keys, the last
+  // wins.
+  const FrValue* find(std::string_view key) const;
 };
 
 const char* kind_word(ValueKind kind);  // "an integer", "a list"
@@ -72,7 +73,7 @@ class Arena {
   };
   Mark mark() const { return {chunk_, used_}; }
   void rewind(Mark mark);
-  // Null when the limit is reached; aligned for Value and ValueNode when `bytes` is a multiple of 8.
+  // Null when the limit is reached; aligned for FrValue and ValueNode when `bytes` is a multiple of 8.
   char* allocate(size_t bytes) {
     bytes = (bytes + 7) & ~size_t{7};
     if (chunk_ < chunks_.size() && bytes <= chunks_[chunk_].size - used_) {
@@ -84,7 +85,7 @@ class Arena {
   }
   ValueNode* make_node();
   // Appends values to a container; false when the limit is reached.
-  bool append(ValueNode& node, const Value* values, size_t count);
+  bool append(ValueNode& node, const FrValue* values, size_t count);
   size_t bytes() const { return total_; }
 
  private:

@@ -16,19 +16,19 @@
 
 namespace rankfault {
 
-struct Claim {  // of a process to be a rank
+struct RankClaim {  // of a process to be a rank
   ProcessId process;
   int rank = -1, attempt = 0;
   std::string source;  // the variable that names the rank
   Instant opened;
   bool took_part = false;  // it became a member, or made a call or a mark
   ProcessEnd end;
-  bool operator==(const Claim&) const = default;
+  bool operator==(const RankClaim&) const = default;
 };
 
 class Bystanders {
  public:
-  void take(const Claim&);  // a new or changed claim
+  void take(const RankClaim&);  // a new or changed claim
   void forget(const ProcessId&);
 
   bool is_one(const ProcessId&) const;
@@ -41,14 +41,14 @@ class Bystanders {
 
  private:
   using Key = std::tuple<int, int, std::string>;  // attempt, rank, source
-  static Key key_of(const Claim& c) { return {c.attempt, c.rank, c.source}; }
-  const Claim* find(const ProcessId&) const;
+  static Key key_of(const RankClaim& c) { return {c.attempt, c.rank, c.source}; }
+  const RankClaim* find(const ProcessId&) const;
   template <typename Is>
-  bool has_elder(const Claim&, Is) const;
-  bool is_over(const Claim&) const;
+  bool has_elder(const RankClaim&, Is) const;
+  bool is_over(const RankClaim&) const;
 
-  std::map<Key, std::vector<Claim>> claims_;  // the claims of each key, in the order in which the processes
-                                              // began
+  std::map<Key, std::vector<RankClaim>> claims_;  // the claims of each key, in the order in which the
+                                                  // processes began
   std::map<ProcessId, Key> keys_;
 };
 

@@ -18,7 +18,7 @@ bool CallSites::add(uint64_t address, Places& places) {
   }
   const Mapping* mapping = map_.find(address);
   if (!mapping) return false;
-  const Place place = places.at(*mapping, address, true);
+  const CodePlace place = places.at(*mapping, address, true);
   sites_[address] = place.in_module();
   if (const std::string source = place.source(); !source.empty()) lines_[address] = source;
   return true;

@@ -111,7 +111,7 @@ void RingObserver::open_new() {
 // A bystander that is already over when it is found marks itself as over, and is never reported.
 void RingObserver::take_claim(const ProcessId& id, const Watched& w) {
   const RingReader& ring = w.memory.ring();
-  Claim claim{id, w.view.rank, w.view.attempt, ring.rank_source(), w.view.opened, w.took_part, {}};
+  RankClaim claim{id, w.view.rank, w.view.attempt, ring.rank_source(), w.view.opened, w.took_part, {}};
   if (const auto end = ends_.find(id); end != ends_.end())
     claim.end = end->second;
   else if (const auto own = ring.own_exit())

@@ -54,14 +54,14 @@ std::string readable_function(const std::string& symbol) {
   return printable(name);
 }
 
-std::string Place::in_module() const { return fmt::format("{}+0x{:x}", module, offset); }
+std::string CodePlace::in_module() const { return fmt::format("{}+0x{:x}", module, offset); }
 
-std::string Place::source() const {
+std::string CodePlace::source() const {
   if (!line.empty()) return line;
   return function.empty() ? "" : fmt::format("{}+0x{:x}", function, function_offset);
 }
 
-std::string Place::text() const {
+std::string CodePlace::text() const {
   const std::string known = source();
   return known.empty() ? in_module() : known;
 }
@@ -72,8 +72,8 @@ ProgramFile* Places::file(const Mapping& mapping) {
   return at->second.get();
 }
 
-Place Places::at(const Mapping& mapping, uint64_t address, bool is_return_address) {
-  Place place;
+CodePlace Places::at(const Mapping& mapping, uint64_t address, bool is_return_address) {
+  CodePlace place;
   place.module = printable(base_name(mapping.path));
   place.offset = address - mapping.begin + mapping.offset;
   ProgramFile* program = file(mapping);

@@ -11,7 +11,7 @@
 
 namespace rankfault {
 
-struct Place {
+struct CodePlace {
   std::string module;    // base name of the file
   uint64_t offset = 0;   // in the file
   std::string function;  // readable, without its parameters; "" unknown
@@ -27,7 +27,7 @@ struct Place {
 class Places {
  public:
   // A return address belongs to the line of its call, which ends one byte before it.
-  Place at(const Mapping&, uint64_t address, bool is_return_address);
+  CodePlace at(const Mapping&, uint64_t address, bool is_return_address);
 
  private:
   ProgramFile* file(const Mapping&);

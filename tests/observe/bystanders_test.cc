@@ -9,10 +9,10 @@ namespace {
 class BystandersTest : public ::testing::Test {
  protected:
   static ProcessId id(int pid) { return {1, 2, pid, 3, 0}; }
-  Claim claim(int pid, uint64_t opened, bool took_part = false) {
+  RankClaim claim(int pid, uint64_t opened, bool took_part = false) {
     return {id(pid), 0, 0, "RANK", instant_of(opened), took_part, {}};
   }
-  void ends(Claim c, uint64_t at, int value = 0) {
+  void ends(RankClaim c, uint64_t at, int value = 0) {
     c.end = {EndKind::kEnded, instant_of(at), true, false, value};
     all_.take(c);
   }
@@ -40,7 +40,7 @@ TEST_F(BystandersTest, WhoeverComesAfterTheEndOfTheFirstIsNone) {
 
 TEST_F(BystandersTest, AnImageAfterExecIsNone) {
   all_.take(claim(10, 100));
-  Claim next = claim(10, 200);
+  RankClaim next = claim(10, 200);
   next.process.image = 1;
   all_.take(next);
   EXPECT_FALSE(all_.is_one(next.process));
@@ -48,7 +48,7 @@ TEST_F(BystandersTest, AnImageAfterExecIsNone) {
 
 TEST_F(BystandersTest, AnotherRankAndAnotherVariableAreOthers) {
   all_.take(claim(10, 100));
-  Claim other = claim(11, 200), launcher = claim(12, 200);
+  RankClaim other = claim(11, 200), launcher = claim(12, 200);
   other.rank = 1;
   launcher.source = "OMPI_COMM_WORLD_RANK";
   all_.take(other);

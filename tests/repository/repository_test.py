@@ -48,7 +48,7 @@ MAY_INCLUDE = {
     "faults": "agent base journal scenario plan launch observe diagnose facts",
     "reports": "agent base journal scenario plan launch observe diagnose evidence facts judge",
     "harness/session": ANY,
-    "harness/reproduce": ANY,
+    "harness/reproduce": "agent base journal scenario plan observe flight_recorder diagnose facts run_scenario.h",
     "harness/commands": ANY,
     "workloads": "mark",
 }
@@ -147,7 +147,7 @@ def may_include(name, included):
     if here not in MAY_INCLUDE:
         return here.split("/")[0] in ("tests", "bench")
     for word in MAY_INCLUDE[here].split():
-        allowed = word if word.startswith(("faults", "reports")) else "harness/" + word
+        allowed = word if word.startswith(("faults", "reports")) else "harness/" + word  # a folder, or one header
         if included == allowed or there == allowed:
             return True
     user = CATALOGUE_USERS.get(here)
@@ -161,6 +161,19 @@ def includes_point_up_the_flow(repository):
         for included in include.findall(repository.text(name)):
             if not may_include(name, included):
                 yield f"{name}: must not include {included}"
+
+
+def types_have_one_home(repository):
+    """Two types of one name in namespace rankfault are one type to the linker: one gets the destructor of the other."""
+    defined = re.compile(r"^(?:class|struct|enum(?: class)?) (\w+)(?: final)?(?: : [^;()]*)? \{", re.MULTILINE)
+    of_one_file = re.compile(r"^namespace \{$.*?^\}  // namespace$", re.MULTILINE | re.DOTALL)
+    home = {}
+    for name in repository.code():
+        text = repository.text(name)
+        if name.startswith(("harness/", "reports/", "faults/")) and re.search(r"^namespace rankfault \{", text, re.MULTILINE):
+            for word in defined.findall(of_one_file.sub("", text)):
+                if home.setdefault(word, name) != name:
+                    yield f"{name}: {home[word]} defines another {word}"
 
 
 def links_lead_to_files(repository):
@@ -249,7 +262,7 @@ def messages_are_plain(repository):
 
 
 CHECKS = [no_workplace_words, files_are_short, files_open_with_a_sentence, the_diagnosis_sees_no_plan,
-          libraries_are_known_by_their_traits, the_top_level_is_known, includes_point_up_the_flow, every_scenario_is_listed, every_case_has_a_scenario,
+          libraries_are_known_by_their_traits, the_top_level_is_known, includes_point_up_the_flow, types_have_one_home, every_scenario_is_listed, every_case_has_a_scenario,
           links_lead_to_files, the_smoke_set_covers_every_theme, what_an_optional_part_decides_is_labelled, messages_are_plain]
 
 

@@ -26,25 +26,25 @@ __attribute__((noinline)) Called call_from_here() {
   return {address, __LINE__ - 1};
 }
 
-Place place_of(uint64_t address, bool is_return_address) {
+CodePlace place_of(uint64_t address, bool is_return_address) {
   MemoryMap map;
   EXPECT_TRUE(map.read(::getpid()));
   const Mapping* mapping = map.find(address);
   EXPECT_TRUE(mapping);
   Places places;
-  return mapping ? places.at(*mapping, address, is_return_address) : Place{};
+  return mapping ? places.at(*mapping, address, is_return_address) : CodePlace{};
 }
 
 TEST(Places, NamesTheLineOfACallByItsReturnAddress) {
   const Called called = call_from_here();
-  const Place place = place_of(called.address, true);
+  const CodePlace place = place_of(called.address, true);
   EXPECT_EQ(place.line, fmt::format("places_test.cc:{}", called.line));
   EXPECT_EQ(place.source(), place.line);
   EXPECT_NE(place.function.find("call_from_here"), std::string::npos) << place.function;
 }
 
 TEST(Places, NamesFunctionsOfALibraryWithoutDebugInformation) {
-  const Place place = place_of(reinterpret_cast<uint64_t>(&::getppid), false);
+  const CodePlace place = place_of(reinterpret_cast<uint64_t>(&::getppid), false);
   EXPECT_EQ(place.function, "getppid");
   EXPECT_NE(place.module.find("libc"), std::string::npos);
   EXPECT_EQ(place.text(), place.line.empty() ? "getppid+0x0" : place.line);
@@ -57,7 +57,7 @@ TEST(Places, NamesTheModuleWhereTheFileIsNoMore) {
   Mapping other = *map.find(called.address);
   other.inode += 1;  // another file has this path now
   Places places;
-  const Place place = places.at(other, called.address, true);
+  const CodePlace place = places.at(other, called.address, true);
   EXPECT_EQ(place.source(), "");
   EXPECT_EQ(place.text(), fmt::format("symbols_test+0x{:x}", called.address - other.begin + other.offset));
 }
