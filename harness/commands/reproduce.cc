@@ -164,7 +164,7 @@ const Registration<CliCommand> kReproduce{{
       app.add_option("--calls", options->how.calls, "the most calls of a rank before the divergence (48)");
       app.add_flag("--real-sizes", options->real_sizes, "keep the counts of elements");
       app.add_option(
-          "--over", options->how.over,
+          "--over", options->over,
           "c10d, c10d-nccl (the double of CUDA), mpi, gloo or nccl; when absent, what the evidence used, "
           "and c10d over Gloo for PyTorch");
       app.add_option("--times", options->times, "run the scenario N times (1)");
