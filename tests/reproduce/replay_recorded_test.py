@@ -49,18 +49,23 @@ LAUNCH = {
 }
 
 
-def scenario(library):
-    launcher, cuda, command, text = LAUNCH[library]
+def text_of(library, version=2):
+    """Returns the text, without what PyTorch 1 refuses over Gloo."""
+    return "".join(line for line in LAUNCH[library][3].splitlines(keepends=True) if version > 1 or "reduce_scatter" not in line)
+
+
+def scenario(library, text):
+    launcher, cuda, command, _ = LAUNCH[library]
     lines = "".join(f"      {line}\n" for line in (text + "end").splitlines() if line)
     return (f"version: 1\nname: replay-recorded\nsummary: All lines of a text.\nworkload:\n  launcher: {launcher}\n  ranks: 3\n"
             f"  {cuda}\n  command: {json.dumps(command)}\n  env:\n    REPLAY: |\n{lines}  limits: {{wall: 90s}}\n"
             f"  needs: [{'torch' if library == 'c10d' else library}]\nexpect:\n  - finished\n")
 
 
-def expected(library, rank):
+def expected(library, text, rank):
     """Returns the operations of a rank with the communicator's size, the count, and the root or the other rank."""
     import replay_text  # noqa: PLC0415: needs the path
-    program = replay_text.Program(LAUNCH[library][3] + "end\n")
+    program = replay_text.Program(text + "end\n")
     calls = []
     for s in program.statements:
         if not s.is_of(rank, "healthy"):
@@ -93,15 +98,20 @@ def main():
     library = sys.argv[2]
     with tempfile.TemporaryDirectory(prefix="replay-") as folder:
         path = pathlib.Path(folder) / "scenario.yaml"
-        path.write_text(scenario(library), encoding="utf-8")
-        done = subprocess.run([TOOL, "run", path, "--run-dir", f"{folder}/run"], capture_output=True, text=True, check=False)
+        for version in (2, 1):
+            text, run = text_of(library, version), f"{folder}/run-{version}"
+            path.write_text(scenario(library, text), encoding="utf-8")
+            done = subprocess.run([TOOL, "run", path, "--run-dir", run], capture_output=True, text=True, check=False)
+            if "needs PyTorch 2" not in done.stdout:
+                break
         if done.returncode == 77 or "SKIPPED" in done.stdout:
             print(done.stdout[-500:])
             return 77
         assert done.returncode == 0, done.stdout + done.stderr
-        ranks = recorded(library, f"{folder}/run")
+        ranks = recorded(library, run)
     for rank in range(3):
-        assert ranks[f"rank {rank}"] == expected(library, rank), (rank, ranks[f"rank {rank}"], expected(library, rank))
+        calls = expected(library, text, rank)
+        assert ranks[f"rank {rank}"] == calls, (rank, ranks[f"rank {rank}"], calls)
     print(f"{sum(len(calls) for calls in ranks.values())} calls are as in the text")
     return 0
 

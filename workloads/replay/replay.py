@@ -27,6 +27,7 @@ from replay_text import MESSAGES, REDUCTIONS, BadText, Program, duration
 # PyTorch 2.13 has new names for them.
 all_gather = getattr(dist, "all_gather_single", None) or dist.all_gather_into_tensor
 reduce_scatter = getattr(dist, "reduce_scatter_single", None) or dist.reduce_scatter_tensor
+IS_PYTORCH_1 = torch.__version__.startswith("1.")
 
 
 class Replay:
@@ -129,6 +130,8 @@ class Replay:
                 self.give_back(tensors)
 
     def tensor(self, elements, dtype, tensors):
+        if dtype == "bfloat16" and IS_PYTORCH_1 and self.device == "cpu":
+            dtype = "float16"  # as large, and its Gloo knows it
         free = self.free[elements, dtype]
         tensors.append(free.pop() if free else torch.zeros(elements, dtype=getattr(torch, dtype), device=self.device))
         return tensors[-1]
@@ -164,6 +167,8 @@ class Replay:
             return dist.gather(new(count), all_parts(new, count, parts) if is_root else None, s.peer, **how)
         if s.op == "scatter":
             return dist.scatter(new(count), all_parts(new, count, parts) if is_root else None, s.peer, **how)
+        if s.op == "all_gather" and IS_PYTORCH_1 and self.device == "cpu":  # its Gloo gathers into lists alone
+            return dist.all_gather(all_parts(new, count, parts), new(count), **how)
         if s.op == "all_gather":
             return all_gather(new(count * parts), new(count), **how)
         if s.op == "reduce_scatter":
@@ -190,7 +195,7 @@ class Replay:
         try:
             store.wait(keys, self.limit)
         except RuntimeError:
-            silent = ",".join(key for key in keys if not store.check([key]))
+            silent = ",".join(key for key in keys if not self.has(store, key))
             self.leave(f"defence step-check: ranks {silent} do not answer within {self.options.limit:g} s")
         answers = [json.loads(store.get(key)) for key in keys]
         for name, members in self.program.groups.items():
@@ -206,6 +211,15 @@ class Replay:
             until = time.monotonic() + self.options.limit
             while self.rank == 0 and store.add("read", 0) < self.size and time.monotonic() < until:
                 time.sleep(0.01)
+
+    def has(self, store, key):
+        if not IS_PYTORCH_1:
+            return store.check([key])
+        try:  # it has no check()
+            store.wait([key], datetime.timedelta(milliseconds=10))
+        except RuntimeError:
+            return False
+        return True
 
     def next_text(self, group, position):
         for s in self.program.statements[position:]:
@@ -241,6 +255,8 @@ def read_program(options):
         raise BadText("RANK and WORLD_SIZE are not set")
     if int(os.environ["WORLD_SIZE"]) != program.size:
         raise BadText(f"line 1: the text is for {program.size} ranks, and this job has {os.environ['WORLD_SIZE']}")
+    if IS_PYTORCH_1 and options.backend == "gloo" and any(s.op == "reduce_scatter" for s in program.statements):
+        raise BadText(f"reduce_scatter over Gloo needs PyTorch 2, and this is {torch.__version__}")
     return program
 
 
