@@ -9,7 +9,7 @@ NEEDED_PACKAGES=(
   "libboost-dev:Boost.Process, starts the guardian" "libspdlog-dev:writes the log" "libfmt-dev:formats texts"
   "libdw-dev:source lines and stacks" "libelf-dev:symbols"
   "libyaml-cpp-dev:reads scenarios" "nlohmann-json3-dev:journal and results" "libcli11-dev:command line"
-  "libncurses-dev:the live table on a terminal" "zlib1g-dev:unpacks Flight Recorder dumps" "libgtest-dev:tests" "libgmock-dev:tests" "python3:test scripts"
+  "libncurses-dev:the live table on a terminal" "zlib1g-dev:unpacks Flight Recorder dumps" "libssl-dev:proves that a node knows the key of a run" "libgtest-dev:tests" "libgmock-dev:tests" "python3:test scripts"
 )
 # Each of these adds a part. The build leaves out the parts of missing packages.
 PART_PACKAGES=(
@@ -22,6 +22,10 @@ TEST_PACKAGES=(
   "mpich:MPICH 4, next to Open MPI: mpicc and mpirun stay Open MPI's" "libmpich-dev:its headers"
   "g++-aarch64-linux-gnu:tests of the agent on aarch64" "qemu-user-static:runs them"
   "zsh:tests of its completion" "fish:tests of its completion" "debootstrap:a clean system to install the package into"
+)
+CLUSTER_PACKAGES=(
+  "slurm-wlm:Slurm in ./dev cluster" "slurm-wlm-basic-plugins:its plugins" "munge:its authentication" "libpmi2-0:srun starts MPICH"
+  "libpmi0:srun starts MPICH" "nftables:partitions of ./dev cluster"
 )
 TORCH_PACKAGES=("python3-torch:DDP jobs under torchrun" "libopenblas0-pthread:fast PyTorch")
 BENCH_PACKAGES=("valgrind:counts instructions where perf cannot")

@@ -128,6 +128,7 @@ prepare() {
   find_mpich
   find_nccl
   find_wheel_tools
+  find_cluster
   note "PyTorch: ${RANKFAULT_PYTHON:-none}; Open MPI 5: ${RANKFAULT_OPENMPI5_PREFIX:-none}"
   note "MPICH 5: ${RANKFAULT_MPICH5_PREFIX:-none}; headers of NCCL: ${NCCL_HOME:-by CMake}"
 }

