@@ -2,7 +2,7 @@
 # in a build; bin/rankfault is a link to it. `./dev wheel` takes that folder:
 # cmake --install build/release --component rankfault --prefix FOLDER
 set(tree ${RANKFAULT_TREE})
-install(TARGETS rankfault rankfault-guardian RUNTIME DESTINATION ${tree}/bin COMPONENT rankfault)
+install(TARGETS rankfault rankfault-guardian rankfault-task RUNTIME DESTINATION ${tree}/bin COMPONENT rankfault)
 install(TARGETS rankfault_agent rankfault_libc LIBRARY DESTINATION ${tree}/lib COMPONENT rankfault)
 foreach(decoder gloo_2022 torch_gloo openmpi mpich mpi_standard nccl_decoder)
   if(TARGET ${decoder})

@@ -7,6 +7,7 @@
 
 #include "harness/base/json.h"
 #include "harness/base/log.h"
+#include "harness/base/version.h"
 #include "harness/commands/command.h"
 #include "harness/launch/inherited.h"
 
@@ -57,7 +58,7 @@ int main(int argc, char** argv) {
       "rankfault: inject faults into a multi-rank job at exact calls, and judge how the job responds"};
   app.name("rankfault");
   app.require_subcommand(1);
-  app.set_version_flag("--version", "rankfault 0.1.0");
+  app.set_version_flag("--version", std::string("rankfault ") + kVersion);
   app.fallthrough();
   std::string level = "off";
   app.add_option("--log-level", level,

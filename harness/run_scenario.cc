@@ -12,6 +12,7 @@
 #include "harness/live/attempts.h"
 #include "harness/live/live_run.h"
 #include "harness/live/log_markers.h"
+#include "harness/live/node_setup.h"
 #include "harness/live/room.h"
 #include "harness/live/run_header.h"
 #include "harness/live/take_down.h"
@@ -22,6 +23,9 @@ namespace {
 // The limit for a look of the guardian before a fault ends a process. The victim is parked meanwhile, so the
 // injector does not wait longer for a guardian that gets no processor time.
 constexpr Duration kLookBeforeAnEnd = 200ms;
+
+// The limit for the guardians of other nodes to close their connections after the job.
+constexpr Duration kGuardiansLeave = 2s;
 
 // After the job ran, no error is a mistake of the user.
 Error cannot_be_judged(const Error& why, const std::string& left) {
@@ -48,10 +52,22 @@ Result<FinishedRun> judged(const Plan& plan, LiveRun& run, const std::string& le
   return finished;
 }
 
+// Nothing was started: the run's directory goes, and the error is the user's.
+Error not_launched(LiveRun& run, Error error) {
+  (void)run.guardian.quit();
+  if (const std::string left = run.dir.discard(); !left.empty()) error.message += "; " + left;
+  return error;
+}
+
 const Launcher& launcher_of(const Plan& plan) {
   const Launcher* launcher = Catalog<Launcher>::instance().find(to_text(plan.scenario.workload.launcher));
   RF_ASSERT(launcher, "a scenario named a launcher that is not registered");
   return *launcher;
+}
+
+bool spans_nodes(const Plan& plan) {
+  const Launcher& launcher = launcher_of(plan);
+  return launcher.spans_nodes && launcher.spans_nodes(plan.scenario.workload);
 }
 
 }  // namespace
@@ -75,6 +91,13 @@ Result<FinishedRun> run_scenario(const Plan& plan, const RunOptions& options) {
   if (!opened) return opened.error();
   LiveRun& run = *opened;
   const AllDescriptors descriptors;
+  NodeSetup remote;
+  if (options.with_agent && spans_nodes(plan)) {
+    Result<NodeSetup> setup = open_nodes(run.dir, run.journal, options.listen);
+    if (!setup) return not_launched(run, setup.error());
+    remote = std::move(*setup);
+    run.observer->set_remote(remote.nodes.get());
+  }
   journal_run_begin(plan, options.reference_run, diagnose_options(plan.scenario.workload.limits),
                     files->cuda ? files->cuda->nccl : "", run.journal);
   for (const SmallFolder& folder : small_folders(plan, run.dir.tmp()))
@@ -89,17 +112,18 @@ Result<FinishedRun> run_scenario(const Plan& plan, const RunOptions& options) {
     Promptness promptness(realtime_wanted());
     Doorbell doorbell(run.page.get(), {[&] { promptness.enter(); }, [&] { promptness.lend(); },
                                        [&] { promptness.worked(); }});
-    ExitCollector ends(run.journal, injector, run.dir.records(), promptness);
+    ExitCollector ends(run.journal, &injector, run.dir.records(), promptness);
     EvidenceTaker taker(run.dir, run.guardian.pid(), run.journal, options.interrupted);
     LookOptions look = look_options(plan.scenario.workload, options.watch, taker);
     look.written = [&](bool proven) { proven ? promptness.calm() : promptness.rests(); };
     DiagnosisLoop looks(*run.observer, run.journal, std::move(look));
     end = run_attempts(plan, *files, run, options,
                        {run.guardian, *run.observer, injector, doorbell, promptness, run.journal, ends, looks,
-                        run.host, options.watch ? nullptr : &run.undo, options.view},
-                       taker, launcher_of(plan));
+                        run.host, options.watch ? nullptr : &run.undo, options.view, remote.nodes.get()},
+                       taker, launcher_of(plan), remote.nodes ? &remote.channel : nullptr);
     injector.finish();
   }
+  if (remote.nodes) remote.nodes->quit(kGuardiansLeave);
   journal_log_markers(plan, run.dir, run.journal);
   const std::string left = take_down(plan, *files, options, run, end ? *end : AttemptEnd::kInterrupted);
   run.journal.write(events::RunEnd{});

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <optional>
 #include <regex>
 #include <set>
@@ -66,6 +67,64 @@ Result<Workload> mpirun_workload(const Words& command, int given) {
   return out;
 }
 
+std::optional<int> number_of(const std::string& text) {
+  int value = 0;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (status != std::errc() || end != text.data() + text.size() || value < 1) return std::nullopt;
+  return value;
+}
+
+// The value of the last of these options; what srun takes from its environment otherwise.
+std::optional<int> srun_number(const Words& args, const std::set<std::string>& names, const char* variable) {
+  std::optional<std::string> found;
+  for (size_t i = 0; i < args.size(); ++i) {
+    const LauncherOption option = option_of(args[i]);
+    if (!is_option(args[i]) || !names.count(option.name)) continue;
+    if (option.value)
+      found = *option.value;
+    else if (i + 1 < args.size())
+      found = args[i + 1];
+  }
+  if (const char* of_allocation = std::getenv(variable); !found && of_allocation) found = of_allocation;
+  return found ? number_of(*found) : std::nullopt;
+}
+
+// How many tasks srun starts; one on each node unless it is told otherwise.
+int srun_tasks(const Words& args) {
+  if (const auto tasks = srun_number(args, {"n", "ntasks"}, "SLURM_NTASKS")) return *tasks;
+  const int nodes = srun_number(args, {"N", "nodes"}, "SLURM_NNODES").value_or(1);
+  return nodes * srun_number(args, {"ntasks-per-node"}, "SLURM_NTASKS_PER_NODE").value_or(1);
+}
+
+// Each task may be a torchrun, which starts several ranks.
+Result<int> ranks_of_a_task(const Words& program) {
+  const size_t words = torchrun_words(program);
+  if (words == 0) return 1;
+  const Result<Split> inner = split(program, words, torchrun_grammar(), {"nproc-per-node"}, false);
+  if (!inner) return inner.error();
+  return inner->ranks ? number_of(*inner->ranks).value_or(1) : 1;
+}
+
+Result<Workload> srun_workload(const Words& given_words, int given) {
+  const Words command = with_short_values_apart(given_words, 1, srun_grammar());
+  const Result<Split> words = split(command, 1, srun_grammar(), {}, false);
+  if (!words) return words.error();
+  for (const std::string& word : words->launcher_args)
+    if (is_option(word) && (option_of(word).name == "multi-prog" || option_of(word).name == "pty"))
+      return usage_error(fmt::format("rankfault cannot watch srun {}", word));
+  if (std::find(words->program.begin(), words->program.end(), ":") != words->program.end())
+    return usage_error("rankfault cannot watch several programs under one srun (\":\")");
+  const Result<int> each = ranks_of_a_task(words->program);
+  if (!each) return each.error();
+  Workload out;
+  out.launcher = LauncherKind::kSlurm;
+  out.ranks = given != kRanksNotGiven ? given : srun_tasks(words->launcher_args) * *each;
+  if (command[0] != "srun") out.mpirun = command[0];
+  out.launcher_args = words->launcher_args;
+  out.command = words->program;
+  return out;
+}
+
 Result<Workload> torchrun_workload(const Words& command, size_t from, int given) {
   const Result<Split> words = split(command, from, torchrun_grammar(), {"nproc-per-node"}, false);
   if (!words) return words.error();
@@ -100,11 +159,12 @@ Result<Workload> workload_of(const Words& command, int ranks) {
   if (ranks < 0) return usage_error(fmt::format("--ranks must be at least 1, not {}", ranks));
   if (is_mpirun(command[0])) return mpirun_workload(command, ranks);
   if (const size_t words = torchrun_words(command)) return torchrun_workload(command, words, ranks);
-  if (is_one_of(base_name(command[0]), {"srun", "salloc", "sbatch", "qsub", "bsub", "jsrun", "aprun", "ssh"}))
-    return usage_error(
-        fmt::format("{} starts processes that rankfault cannot reach: watch mpirun, torchrun or a program on "
-                    "this machine",
-                    command[0]));
+  if (base_name(command[0]) == "srun") return srun_workload(command, ranks);
+  if (is_one_of(base_name(command[0]), {"salloc", "sbatch", "qsub", "bsub", "jsrun", "aprun", "ssh"}))
+    return usage_error(fmt::format(
+        "{} starts processes that rankfault cannot reach: watch srun, mpirun, torchrun or a program "
+        "on this machine",
+        command[0]));
   Workload out;
   out.launcher = ranks == kRanksNotGiven ? LauncherKind::kCommand : LauncherKind::kLocal;
   out.ranks = std::max(ranks, 1);  // a command has at least one; its ranks tell how many there are

@@ -27,6 +27,10 @@ struct Grammar {
 };
 const Grammar& mpirun_grammar();
 const Grammar& torchrun_grammar();
+const Grammar& srun_grammar();
+// "-N3" becomes "-N", "3": srun takes the value of a short option in the same word. From word `from` to the
+// program.
+Words with_short_values_apart(const Words&, size_t from, const Grammar&);
 
 struct Split {
   Words launcher_args, program;

@@ -30,7 +30,7 @@ struct Options {
   std::vector<std::string> words;
   int ranks = kRanksNotGiven;
   bool ranks_given = false;
-  std::string after, hung_after, run_dir, runs, cuda, nccl;
+  std::string after, hung_after, run_dir, runs, cuda, nccl, listen;
   std::string on_hang = "report";
   bool end_on_finding = false, unsafe_is_an_error = false, json = false, verbose = false, quiet = false;
 };
@@ -200,6 +200,7 @@ int watch_job(const Options& options) {
   RunOptions with;
   with.view = display.view();
   with.run_dir = options.run_dir;
+  with.listen = options.listen;
   with.watch = &watch;
   with.interrupted = catch_interrupts();
   with.progress = display.progress();
@@ -219,6 +220,7 @@ const Registration<CliCommand> kWatch{{
     "Examples:\n  rankfault watch -- mpirun -np 4 ./my_program\n"
     "  rankfault watch -- torchrun --standalone --nproc_per_node=4 train.py\n"
     "  rankfault watch -- python train.py\n"
+    "  rankfault watch -- srun -N4 --ntasks-per-node=8 --mpi=pmix ./my_program\n"
     "  rankfault watch --ranks 4 -- ./my_program --steps=100\n\n"
     "watch detects the launcher from the first word of the command. It starts any other program once, as it\n"
     "is; such a program may start its ranks itself. With --ranks N it starts the program N times, with RANK\n"
@@ -259,6 +261,9 @@ const Registration<CliCommand> kWatch{{
           "--cuda", options->cuda,
           "machine, or double: NCCL's host code without a GPU; the ranks then also get LD_LIBRARY_PATH and "
           "variables of NCCL");
+      app.add_option(
+          "--listen", options->listen,
+          "of a job on several nodes: the interface, address or host name at which they reach this host");
       app.add_option("--nccl", options->nccl,
                      "over the double: the version of NCCL; when absent, the newest");
       app.add_option("--run-dir", options->run_dir, "the directory of this run");

@@ -156,6 +156,14 @@ std::vector<ClaimedCall> left_by_jumps(const JobView& job) {
   return found;
 }
 
+// What a rank did after its node was last heard is not known, so only the rule about lost nodes blames it.
+bool blames_unheard_rank(const Finding& f, const JobView& job) {
+  return f.kind != "lost_node" && std::any_of(f.ranks.begin(), f.ranks.end(), [&](int rank) {
+           const Process* p = job.rank(rank);
+           return p && !p->ended() && is_known(p->view->unheard_since);
+         });
+}
+
 std::vector<Finding>& list_of(const Finding& f, Findings& findings) {
   if (f.confidence == Confidence::kStrict) return findings.unsafe;
   return f.confidence == Confidence::kRemark ? findings.remarks : findings.all;
@@ -168,6 +176,7 @@ Findings diagnose(const Timeline& timeline, const DiagnoseOptions& options) {
   Findings findings;
   for (const Rule* rule : Catalog<Rule>::instance().all())
     for (Finding& f : rule->look(job, options)) {
+      if (blames_unheard_rank(f, job)) continue;
       for (std::string& line : lines_about_groups(job, f.text)) f.evidence.push_back(std::move(line));
       list_of(f, findings).push_back(std::move(f));
     }

@@ -15,13 +15,13 @@ namespace rankfault {
 // In the order of docs/reference/journal.md. std::monostate: an event that this version does not know.
 using AnyEvent =
     std::variant<std::monostate, events::RunBegin, events::Mounted, events::AttemptBegin, events::Spawned,
-                 events::Process, events::RankEnd, events::LauncherEnd, events::NoRank, events::LauncherHung,
-                 events::Starved, events::NotComputed, events::History, events::AttemptEnd, events::LogMarker,
-                 events::Teardown, events::RunEnd, events::FaultAsked, events::FaultIntent,
-                 events::FaultAnswered, events::FaultDone, events::FaultEffect, events::Look, events::Finding,
-                 events::Unsafe, events::Remark, events::Evidence, events::Leftover, events::UnclearLeftover,
-                 events::CensusUnanswered, events::Census, events::Check, events::GuardianStopped,
-                 events::Cleanup>;
+                 events::Node, events::Process, events::RankEnd, events::LauncherEnd, events::NoRank,
+                 events::LauncherHung, events::Starved, events::NotComputed, events::History,
+                 events::AttemptEnd, events::LogMarker, events::Teardown, events::RunEnd, events::FaultAsked,
+                 events::FaultIntent, events::FaultAnswered, events::FaultDone, events::FaultEffect,
+                 events::Look, events::Finding, events::Unsafe, events::Remark, events::Evidence,
+                 events::Leftover, events::UnclearLeftover, events::CensusUnanswered, events::Census,
+                 events::Check, events::GuardianStopped, events::Cleanup>;
 
 struct JournalLine {
   uint64_t n = 0;  // its number, from 1

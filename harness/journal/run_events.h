@@ -84,6 +84,19 @@ struct Spawned {
   }
 };
 
+struct Node {
+  static constexpr EventDoc kDoc{"node", Section::kRun,
+                                 "the guardian of a node of the job, seen from the tool"};
+  std::string node, address, state, why;
+
+  static void keys(auto&& key) {
+    key("node", &Node::node, "its name");
+    key("address", &Node::address);
+    key("state", &Node::state, "`joined`, `silent`, `back`, `refused`; `left`: all its tasks had ended");
+    key("why", &Node::why);
+  }
+};
+
 struct Coverage {  // what the agent sees of one library
   std::string library, hook, decoder;
   uint32_t version = 0;

@@ -13,6 +13,7 @@
 #include "harness/base/rank_end.h"
 #include "harness/launch/cuda_double.h"
 #include "harness/launch/guardian.h"
+#include "harness/launch/node_channel.h"
 #include "harness/plan/plan.h"
 #include "harness/run_dir/run_dir.h"
 
@@ -25,7 +26,8 @@ struct LaunchContext {
   std::string bin_dir;  // {bin}
   std::string agent;    // path of librankfault_agent.so; "" : launch without it
   std::vector<std::string> extra_preload;
-  const CudaDouble* cuda = nullptr;  // null: whatever CUDA the machine has
+  const CudaDouble* cuda = nullptr;    // null: whatever CUDA the machine has
+  const NodeChannel* nodes = nullptr;  // null: all ranks are on this host
 
   // The command and its environment stay as the user wrote them, except for what the agent needs.
   bool watched() const { return run.kind() == RunKind::kWatch; }
@@ -54,6 +56,8 @@ struct Launcher {
   const char* name;
   const char* summary;
   bool restarts_ranks;  // its ranks may all be gone for a while, and be started again
+  // Whether its ranks may be on other hosts: LaunchContext::nodes is then set. Null: they never are.
+  bool (*spans_nodes)(const Workload&) = nullptr;
   // Checks what must exist: the launcher program, its version. kMissing error: skipped (77).
   Status (*probe)(const Workload&);
   // After a successful probe: the program that starts the ranks, and its version.

@@ -99,6 +99,7 @@ Result<AttemptEnd> AttemptLoop::run_to_end(const std::function<bool()>& decided,
     save_around_faults();
     if (const Status ok = guardian_events(); !ok) return ok.error();
     const Instant now = HostClock::now();
+    serve_nodes(now);
     if (now >= next_scan_) scan();
     take_ends();
     parts_.injector.tick();
@@ -131,13 +132,22 @@ Result<AttemptEnd> AttemptLoop::run_to_end(const std::function<bool()>& decided,
 // does not wait for a rank that outlives its launcher: it is a leftover.
 Status AttemptLoop::settle() {
   const Instant until = HostClock::now() + kSettle;
+  serve_nodes(HostClock::now());
+  take_ends();
   while (HostClock::now() < until && !parts_.ends.settled()) {
     wait_until(HostClock::now() + kTick);
     parts_.promptness.answered();
     if (Status ok = guardian_events(); !ok) return ok;
+    serve_nodes(HostClock::now());
     take_ends();
   }
   return Done{};
+}
+
+void AttemptLoop::serve_nodes(Instant now) {
+  if (!parts_.nodes) return;
+  parts_.nodes->serve(now);
+  if (parts_.nodes->take_news()) parts_.looks.look("a node fell silent or came back");
 }
 
 Status AttemptLoop::spawn(const std::vector<LaunchItem>& items) {
@@ -170,6 +180,7 @@ Status AttemptLoop::spawn_late(Instant now) {
 void AttemptLoop::wait_until(Instant wanted) {
   std::vector<pollfd> polls{{parts_.guardian.fd(), POLLIN, 0}, {parts_.doorbell.fd(), POLLIN, 0}};
   parts_.ends.add_polls(polls);
+  if (parts_.nodes) parts_.nodes->add_polls(polls);
   const Instant now = HostClock::now();
   timespec timeout{};
   if (wanted > now) timeout.tv_nsec = std::min(wanted - now, kIdleTick).count();
@@ -253,7 +264,7 @@ void AttemptLoop::scan() {
     // Ranks may execute any number of such programs in the course of a job. The loop journals one only if it
     // becomes a rank or still lives when the attempt ends.
     const bool bystander = parts_.observer.is_bystander(id);
-    parts_.ends.watch(id, view->rank, view->attempt, bystander);
+    if (!parts_.nodes || is_visible_here(id)) parts_.ends.watch(id, view->rank, view->attempt, bystander);
     if (bystander)
       bystanders_.insert(id);
     else
@@ -274,7 +285,7 @@ void AttemptLoop::journal_bystanders() {
   for (const ProcessId& id : std::exchange(bystanders_, {})) {
     const ProcessView* view = parts_.observer.process(id);
     if (!view) continue;
-    parts_.ends.watch(id, view->rank, view->attempt);
+    if (!parts_.nodes || is_visible_here(id)) parts_.ends.watch(id, view->rank, view->attempt);
     journal_process(id);
   }
 }
@@ -330,7 +341,9 @@ void AttemptLoop::show_ranks(Instant now) {
 }
 
 void AttemptLoop::take_ends() {
-  const std::vector<RankEnd> ends = parts_.ends.collect();
+  std::vector<RankEnd> ends = parts_.ends.collect();
+  if (parts_.nodes)
+    for (RankEnd& end : parts_.nodes->take_ends()) ends.push_back(std::move(end));
   if (ends.empty()) return;
   for (const RankEnd& end : ends) {
     parts_.observer.set_end(end);

@@ -18,6 +18,7 @@
 #include "harness/live/promptness.h"
 #include "harness/live/rank_view.h"
 #include "harness/live/starvation.h"
+#include "harness/nodes/remote_nodes.h"
 #include "harness/observe/observer.h"
 
 namespace rankfault {
@@ -37,6 +38,7 @@ struct LiveParts {  // run_scenario owns them; all outlive the loop
   HostObjects& host;
   UndoList* undo;                  // null in a watched job, from which the tool removes nothing
   const RankView* view = nullptr;  // null: nobody follows the ranks
+  RemoteNodes* nodes = nullptr;    // null: all ranks are on this host
 };
 
 class AttemptLoop {
@@ -79,6 +81,7 @@ class AttemptLoop {
   void save_around_faults();
   void show_ranks(Instant now);
   void take_ends();
+  void serve_nodes(Instant now);
   void journal_process(const ProcessId&);
   void journal_bystanders();
   Json environment_of(const ProcessId&);  // its watched variables; null when none are watched

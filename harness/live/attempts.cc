@@ -57,7 +57,7 @@ void close_attempt(const LaunchContext& context, const Launcher& launcher, LiveR
 
 Result<AttemptEnd> run_attempts(const Plan& plan, InstalledFiles files, LiveRun& run,
                                 const RunOptions& options, LiveParts parts, EvidenceTaker& taker,
-                                const Launcher& launcher) {
+                                const Launcher& launcher, const NodeChannel* channel) {
   const Workload& workload = plan.scenario.workload;
   if (const Status plain = give_plain_paths(files, run.dir.tmp()); !plain) return plain.error();
   const Instant wall_end = HostClock::now() + workload.limits.wall;
@@ -72,7 +72,8 @@ Result<AttemptEnd> run_attempts(const Plan& plan, InstalledFiles files, LiveRun&
                                 files.bin_dir,
                                 files.agent,
                                 files.extra_preload,
-                                files.cuda ? &*files.cuda : nullptr};
+                                files.cuda ? &*files.cuda : nullptr,
+                                channel};
     const Result<std::vector<LaunchItem>> items = prepare(context, launcher);
     if (!items) return items.error();
     report_start(*items, run, options);

@@ -10,8 +10,8 @@
 namespace rankfault {
 
 // Starts the job again while an attempt fails and the scenario allows a restart. Returns how the last attempt
-// ended. Processes that still run then keep running.
+// ended. Processes that still run then keep running. `channel`: null if all ranks are on this host.
 Result<AttemptEnd> run_attempts(const Plan&, InstalledFiles, LiveRun&, const RunOptions&, LiveParts,
-                                EvidenceTaker&, const Launcher&);
+                                EvidenceTaker&, const Launcher&, const NodeChannel* channel);
 
 }  // namespace rankfault

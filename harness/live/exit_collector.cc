@@ -116,11 +116,15 @@ void ExitCollector::take_deaths() {
       if (w.token == death.token && !is_known(w.gone)) w.gone = death.when;
 }
 
+std::optional<SentSignal> ExitCollector::signal_sent(const ProcessId& process) const {
+  return injector_ ? injector_->signal_sent(process) : std::nullopt;
+}
+
 // The time at which we sent SIGKILL, if it is pending for the threads of the process. From then on no
 // thread returns to the program's own instructions, although on a busy machine the process may wait long for
 // the CPU before it dies.
 Instant ExitCollector::killed_by_us(const ProcessId& process) const {
-  const auto sent = injector_.signal_sent(process);
+  const auto sent = signal_sent(process);
   if (!sent || sent->signal != SIGKILL || !is_visible_here(process)) return {};
   const auto stat = proc_stat(process.pid);
   return stat && stat->start == process.start && stat->dying ? sent->time : Instant{};
@@ -140,7 +144,7 @@ bool ExitCollector::refresh(Watched& w) {
   if (!w.sources.kernel && w.end.process.pid_ns == own_pid_ns())
     w.sources.kernel = unreaped_exit_status(w.end.process.pid, w.end.process.start);
   if (!w.sources.our_signal)
-    if (const auto sent = injector_.signal_sent(w.end.process); sent && sent->signal == SIGKILL) {
+    if (const auto sent = signal_sent(w.end.process); sent && sent->signal == SIGKILL) {
       w.sources.our_signal = ExitStatus{ExitStatus::Kind::kSignal, sent->signal};
       // The process did nothing from then on. It is dead only when its memory is gone, and by then its
       // launcher may have seen its sockets closed and killed the others.

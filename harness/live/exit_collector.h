@@ -24,7 +24,8 @@ namespace rankfault {
 
 class ExitCollector {
  public:
-  ExitCollector(Journal& journal, const Injector& injector, std::string records, Promptness& promptness)
+  // `injector`: null where rankfault injects nothing.
+  ExitCollector(Journal& journal, const Injector* injector, std::string records, Promptness& promptness)
       : journal_(journal), injector_(injector), records_(std::move(records)), deaths_(promptness) {}
 
   // Starts watching a process that announced itself; also called again when its rank changed. The end of a
@@ -65,7 +66,9 @@ class ExitCollector {
   void journal(Watched&);
 
   Journal& journal_;
-  const Injector& injector_;
+  std::optional<SentSignal> signal_sent(const ProcessId&) const;
+
+  const Injector* injector_;
   std::string records_;
   std::map<ProcessId, Watched> watched_;
   DeathWatch deaths_;

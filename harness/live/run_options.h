@@ -13,6 +13,7 @@ namespace rankfault {
 struct RunOptions {
   std::string run_dir;  // "": a new one
   bool with_agent = true;
+  std::string listen;                                // see open_nodes()
   std::string reference_run;                         // directory of the finished reference; "": none
   std::function<void(const std::string&)> progress;  // one plain line each
   const std::atomic<int>* interrupted = nullptr;     // signal number after the user asked to stop

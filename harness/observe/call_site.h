@@ -16,12 +16,12 @@ class CallSites {
  public:
   explicit CallSites(const std::string& ring = "") : python_(ring) {}  // path of the flight record
 
-  // Reads /proc/PID/maps; changes nothing when the process is gone.
-  void read_maps(int pid) { map_.read(pid); }
+  // Reads /proc/PID/maps or a copy of it; changes nothing when the process is gone.
+  void read_maps(const std::string& maps) { map_.read_file(maps); }
   // Call after modules were loaded: an address without a module may have one now.
-  void modules_changed(int pid) {
+  void modules_changed(const std::string& maps) {
     nowhere_.clear();
-    read_maps(pid);
+    read_maps(maps);
   }
 
   // Remembers the place of an address; false when no known module holds it.

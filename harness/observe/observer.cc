@@ -1,5 +1,6 @@
 #include "harness/observe/observer.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -61,6 +62,7 @@ class RingObserver final : public Observer {
   Timeline look(bool with_proc, uint64_t calls) override;
   void save(const Timeline&) override;
   void save_around_now() override;
+  void set_remote(RemoteProcesses* remote) override { remote_ = remote; }
   Losses losses() const override;
 
  private:
@@ -71,6 +73,8 @@ class RingObserver final : public Observer {
   void save_some(size_t most);
   bool completed_by_all(uint64_t comm_id, uint64_t seq) const;
   void finish(Timeline&) const;
+  std::string maps_of(const ProcessId&) const;
+  void read_proc(Watched&, ProcessView&, Instant look);
 
   std::vector<RecordFolder> folders_;
   Instant begin_;
@@ -90,7 +94,13 @@ class RingObserver final : public Observer {
   int attempt_ = 0;
   bool launcher_ends_all_ = false;
   JobStatus job_status_ = JobStatus::kRunning;
+  RemoteProcesses* remote_ = nullptr;
 };
+
+std::string RingObserver::maps_of(const ProcessId& id) const {
+  const std::string copy = remote_ ? remote_->maps_of(id) : "";
+  return copy.empty() ? fmt::format("/proc/{}/maps", id.pid) : copy;
+}
 
 void RingObserver::open_new() {
   for (RecordFolder& folder : folders_)
@@ -128,7 +138,7 @@ std::vector<ProcessId> RingObserver::scan() {
     const uint64_t claim = ring.claim();
     const bool took_part = w.took_part || ring.made_calls();
     const uint32_t modules = ring.modules_version();
-    if (w.is_new || modules != w.modules) w.sites.modules_changed(id.pid);
+    if (w.is_new || modules != w.modules) w.sites.modules_changed(maps_of(id));
     w.modules = modules;
     if (!w.is_new && claim == w.claim && took_part == w.took_part) continue;
     if (w.is_new || claim != w.claim) changed.push_back(id);
@@ -167,7 +177,7 @@ void RingObserver::drain(bool all) {
       if (w.sites.add(address, places_)) return;
       if (!std::exchange(read_again, true))  // a library was loaded since: at most one more reading in a
                                              // drain
-        w.sites.read_maps(w.memory.ring().id().pid);
+        w.sites.read_maps(maps_of(w.memory.ring().id()));
       if (!w.sites.add(address, places_)) w.sites.is_nowhere(address);
     };
     const auto complete = [&](uint32_t comm, uint64_t seq) {
@@ -223,26 +233,31 @@ Timeline RingObserver::look(bool with_proc, uint64_t calls) {
   t.begin = begin_;
   std::map<ProcessId, ProcessView> first;
   for (auto& [id, w] : watched_) first[id] = w.memory.ring().view();
+  if (remote_) remote_->renew();
   drain(true);
   t.look = HostClock::now();
   for (auto& [id, w] : watched_) {
     if (bystanders_.is_over(id)) continue;
     ProcessView view = w.memory.ring().view();
     view.stable = view.stable && first[id].stable && same_words(view, first[id]);
-    t.consistent = t.consistent && view.stable;
+    const bool is_remote = remote_ && remote_->describe(view);
+    t.consistent = t.consistent && (view.stable || is_known(view.unheard_since));
     if (const auto end = ends_.find(id); end != ends_.end()) view.end = end->second;
     w.memory.show(view, calls);
     view.call_sites = w.sites.all();
     view.source_lines = w.sites.source_lines();
-    if (with_proc && view.end.kind == EndKind::kAlive) {
-      read_proc_states(view);
-      w.cpu.read(view, t.look);
-    }
+    if (with_proc && !is_remote) read_proc(w, view, t.look);
     if (with_proc) w.stops.read(view, t.look);
     t.processes.push_back(std::move(view));
   }
   finish(t);
   return t;
+}
+
+void RingObserver::read_proc(Watched& w, ProcessView& view, Instant look) {
+  if (view.end.kind != EndKind::kAlive) return;
+  read_proc_states(view);
+  w.cpu.read(view, look);
 }
 
 void RingObserver::save(const Timeline& t) {

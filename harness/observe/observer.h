@@ -8,6 +8,7 @@
 
 #include "harness/base/rank_end.h"
 #include "harness/observe/lane_window.h"
+#include "harness/observe/remote_processes.h"
 #include "harness/observe/timeline.h"
 
 namespace rankfault {
@@ -52,6 +53,8 @@ class Observer {
     uint64_t let_go = 0, overwritten = 0, removed = 0;
   };
   virtual Losses losses() const { return {}; }
+  // Processes of other hosts, whose records are in the folders, too. It must outlive the observer.
+  virtual void set_remote(RemoteProcesses*) {}
 };
 
 // `record_folders`: one per host; not recursive. `window`: see lane_window.h.

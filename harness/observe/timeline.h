@@ -116,6 +116,9 @@ struct ProcessView {
   int attempt = 0;
   std::vector<int32_t> ancestors;  // pids, its parent first; read from records, not in the journal
   bool spawned = false;            // by MPI_Comm_spawn; read from records, not in the journal
+  std::string node;                // the host that it is on, by its own name; "": the host of the tool
+  Duration clock_error{};          // its times differ from the tool's clock by no more than this
+  Instant unheard_since;           // its node does not answer since then: what it did afterwards is not known
   bool helper = false;             // not a rank of the job, whatever it claims (helpers.h)
   uint32_t generation = 0;
   uint32_t partial = 0, opaque = 0;
@@ -168,10 +171,10 @@ struct Timeline {
   Instant begin;  // of the run
   Instant look;   // the instant that this Timeline describes
   int world_size = 0;
-  int attempt = 0;                     // the newest
-  bool consistent = true;              // two readings of every state agreed
-  bool job_over = false;               // every process of the job had ended by itself at the look
-  JobStatus job_status = JobStatus::kRunning;    // at the look
+  int attempt = 0;                             // the newest
+  bool consistent = true;                      // two readings of every state agreed
+  bool job_over = false;                       // every process of the job had ended by itself at the look
+  JobStatus job_status = JobStatus::kRunning;  // at the look
   bool launcher_ends_all = false;      // one launcher started all ranks, and ends them when one ended badly
   std::vector<ProcessView> processes;  // members and candidates, ordered by (attempt, rank, id)
   std::vector<ExpectedRank> expected;

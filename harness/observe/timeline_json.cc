@@ -120,7 +120,7 @@ Json process_json(const ProcessView& p) {
     sites.push_back(line == p.source_lines.end() ? Json::array({address, text})
                                                  : Json::array({address, text, line->second}));
   }
-  return {
+  Json json = {
       {"process", p.id.to_string()},
       {"header", Json::array({static_cast<int>(p.stage), p.rank, p.world_size, p.attempt, p.generation,
                               p.partial, p.opaque, p.thread_multiple, p.steps_begun, p.steps_committed,
@@ -143,6 +143,8 @@ Json process_json(const ProcessView& p) {
       {"lanes", std::move(lanes)},
       {"comms", std::move(comms)},
       {"sites", std::move(sites)}};
+  if (!p.node.empty()) json["node"] = Json::array({p.node, p.clock_error, p.unheard_since});
+  return json;
 }
 
 ProcessView process_of(const Json& json) {
@@ -174,6 +176,8 @@ ProcessView process_of(const Json& json) {
   p.end.outlived = json.value("outlived", Instant{});
   p.end.execed = json.value("execed", false);
   p.helper = json.value("helper", false);
+  if (const auto node = json.find("node"); node != json.end())
+    Reader(*node) >> p.node >> p.clock_error >> p.unheard_since;
   p.end.last_words = json.value("last_words", std::vector<std::string>{});
   p.end.oom_kill_in = json.value("oom_kill_in", "");
   for (const Json& one : json.at("coverage")) {

@@ -61,7 +61,7 @@ void check_placeholders(const Value& map, const Keys& keys, Problems& problems, 
 const char* why_no_rank(LauncherKind launcher) {
   if (launcher == LauncherKind::kLocal) return nullptr;
   return launcher == LauncherKind::kCommand ? "the command starts all ranks"
-                                            : "mpirun and torchrun start all ranks with one command";
+                                            : "mpirun, torchrun and srun start all ranks with one command";
 }
 
 }  // namespace rankfault

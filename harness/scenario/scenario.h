@@ -111,7 +111,7 @@ struct ExpectationSpec {
   SourcePos pos;
 };
 
-enum class LauncherKind { kLocal, kMpirun, kTorchrun, kCommand };
+enum class LauncherKind { kLocal, kMpirun, kTorchrun, kCommand, kSlurm };
 const char* to_text(LauncherKind);  // its name in scenarios and in Catalog<Launcher>
 
 struct Markers {  // steps and values read from log lines of a workload without marks

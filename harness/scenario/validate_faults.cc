@@ -100,6 +100,8 @@ bool waits_for_itself(const Scenario& scenario, const FaultSpec& fault) {
 
 void check_kind(const Scenario& scenario, const FaultSpec& fault, Problems& problems) {
   if (!look_up(fault, problems)) return;
+  if (scenario.workload.launcher == LauncherKind::kSlurm)
+    return problems.add("no fault acts on other nodes yet: with \"launcher: slurm\" a scenario has none", fault.pos);
   const FaultKind* kind = Catalog<FaultKind>::instance().find(fault.kind);
   const LowerContext context{scenario, scenario.workload.ranks, 0,
                              victims_of(fault, scenario.workload.ranks)};

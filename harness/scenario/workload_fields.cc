@@ -20,7 +20,8 @@ const Words<LauncherKind>& launchers() {
   static const Words<LauncherKind> words{{"local", LauncherKind::kLocal},
                                          {"mpirun", LauncherKind::kMpirun},
                                          {"torchrun", LauncherKind::kTorchrun},
-                                         {"command", LauncherKind::kCommand}};
+                                         {"command", LauncherKind::kCommand},
+                                         {"slurm", LauncherKind::kSlurm}};
   return words;
 }
 

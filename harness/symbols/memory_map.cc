@@ -10,8 +10,10 @@
 
 namespace rankfault {
 
-bool MemoryMap::read(int pid) {
-  std::FILE* file = std::fopen(fmt::format("/proc/{}/maps", pid).c_str(), "re");
+bool MemoryMap::read(int pid) { return read_file(fmt::format("/proc/{}/maps", pid)); }
+
+bool MemoryMap::read_file(const std::string& path) {
+  std::FILE* file = std::fopen(path.c_str(), "re");
   if (!file) return false;
   std::vector<Mapping> found;
   char line[4096];

@@ -18,6 +18,8 @@ class MemoryMap {
  public:
   // Reads /proc/PID/maps. Returns false and changes nothing if the process is gone.
   bool read(int pid);
+  // The same from a file with such a text.
+  bool read_file(const std::string& path);
   bool empty() const { return mappings_.empty(); }
   const Mapping* find(uint64_t address) const;  // null: no file is mapped there
   const std::vector<Mapping>& all() const { return mappings_; }

@@ -12,13 +12,13 @@ TEST(CallSites, WhatIsNowhereIsLookedForAgainWhenModulesCame) {
   constexpr uint64_t kNowhere = 0x10;
   Places places;
   CallSites sites;
-  sites.read_maps(::getpid());
+  sites.read_maps("/proc/self/maps");
   EXPECT_FALSE(sites.add(kNowhere, places));
   sites.is_nowhere(kNowhere);
   EXPECT_TRUE(sites.add(kNowhere, places));
-  sites.read_maps(::getpid());
+  sites.read_maps("/proc/self/maps");
   EXPECT_TRUE(sites.add(kNowhere, places));
-  sites.modules_changed(::getpid());
+  sites.modules_changed("/proc/self/maps");
   EXPECT_FALSE(sites.add(kNowhere, places));
   EXPECT_TRUE(sites.all().empty());
 }

@@ -56,6 +56,7 @@ const Registration<MpiImplementation> registration{{
     .name = "MPICH",
     .version = version,
     .options = options,
+    .pass_on = [](const std::vector<std::string>&, std::vector<std::string>&) {},  // it passes all on
     .reported = reported,
     .output = output,
 }};

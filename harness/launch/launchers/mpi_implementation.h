@@ -20,6 +20,8 @@ struct MpiImplementation {
   // place of its output and the environment.
   void (*options)(const LaunchContext&, int version, const std::map<std::string, std::string>& agent,
                   std::vector<std::string>& argv);
+  // Adds the words that give the ranks on other hosts these variables of mpirun's own environment.
+  void (*pass_on)(const std::vector<std::string>& names, std::vector<std::string>& argv);
   // `text` is its whole output, with white space reduced to single blanks.
   std::vector<ReportedEnd> (*reported)(const LaunchContext&, const std::string& text, const ExitStatus&);
   // The files with this rank's output, in order.

@@ -7,12 +7,14 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <sstream>
 
 #include "harness/base/capture.h"
 #include "harness/launch/gather.h"
 #include "harness/launch/launchers/mpi_implementation.h"
 #include "harness/launch/launchers/preload_words.h"
 #include "harness/launch/launchers/recovery_words.h"
+#include "harness/launch/task_words.h"
 
 namespace rankfault {
 
@@ -31,6 +33,15 @@ void add(std::vector<std::string>& argv, std::initializer_list<std::string> word
 using namespace std::string_literals;
 
 namespace {
+
+bool is_any_of(const std::string& word, std::initializer_list<const char*> words) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+std::string own_host_name() {
+  char name[256] = "";
+  return ::gethostname(name, sizeof name - 1) == 0 ? name : "";
+}
 
 struct Known {
   const MpiImplementation* implementation = nullptr;  // null: an unknown one, or none exists
@@ -109,12 +120,18 @@ Result<std::vector<LaunchItem>> items(const LaunchContext& context) {
   command.argv = {program, "-np", std::to_string(workload.ranks)};
   std::vector<std::string> own = workload.launcher_args;
   const auto agent = agent_environment(context, context.agent.empty() ? std::nullopt : take_preload(own));
-  known(program).implementation->options(context, known(program).version, agent, command.argv);
+  const MpiImplementation& mpi = *known(program).implementation;
+  if (has_task_parents(context))
+    mpi.pass_on(task_variables(), command.argv);
+  else
+    mpi.options(context, known(program).version, agent, command.argv);
   for (const std::string& word : own) command.argv.push_back(expand(word, context, -1));
+  if (has_task_parents(context)) command.argv.push_back(task_program(context));
   for (const std::string& word : workload.command) command.argv.push_back(expand(word, context, -1));
   command.cwd = expand(workload.cwd, context, -1);
   command.env = job_environment(context, -1);
   if (workload.env.count("LD_PRELOAD")) command.env.erase("LD_PRELOAD");
+  if (has_task_parents(context)) add_task_environment(context, command.env);
   if (::geteuid() == 0 && !context.watched())
     for (const char* name : {"OMPI_ALLOW_RUN_AS_ROOT", "PRTE_ALLOW_RUN_AS_ROOT"}) {
       command.env[name] = "1";
@@ -122,6 +139,31 @@ Result<std::vector<LaunchItem>> items(const LaunchContext& context) {
     }
   command.stdout_path = command.stderr_path = launcher_log(context.run, context.attempt);
   return std::vector<LaunchItem>{std::move(item)};
+}
+
+// "n1,n2:4" has other hosts than this one.
+bool has_other_host(const std::string& list) {
+  std::stringstream hosts(list);
+  for (std::string host; std::getline(hosts, host, ',');) {
+    host = host.substr(0, host.find(':'));
+    if (!host.empty() && host != "localhost" && host != "127.0.0.1" && host != own_host_name()) return true;
+  }
+  return false;
+}
+
+// A file of hosts counts as one with other hosts: it is rarely written for one.
+bool names_other_hosts(const Workload& workload) {
+  const auto& args = workload.launcher_args;
+  for (size_t i = 0; i < args.size(); ++i) {
+    const std::string name = args[i].substr(0, args[i].find('='));
+    if (is_any_of(name, {"--hostfile", "-hostfile", "--machinefile", "-machinefile", "-f"})) return true;
+    if (!is_any_of(name, {"--host", "-host", "-H", "-hosts", "--hosts"})) continue;
+    const std::string list = name != args[i]       ? args[i].substr(name.size() + 1)
+                             : i + 1 < args.size() ? args[i + 1]
+                                                   : "";
+    if (has_other_host(list)) return true;
+  }
+  return false;
 }
 
 // Reduces white space to single blanks. Not by std::regex, which recurses for each character.
@@ -159,6 +201,7 @@ const Registration<Launcher> registration{{
     .name = "mpirun",
     .summary = "an MPI's own mpirun: Open MPI 4 or 5, MPICH 4 or 5",
     .restarts_ranks = false,
+    .spans_nodes = names_other_hosts,
     .probe = probe,
     .found = found,
     .items = items,

@@ -60,6 +60,11 @@ void options(const LaunchContext& context, int major, const std::map<std::string
   add_environment(context, agent, argv);
 }
 
+// "-x NAME" has no value, so that other users do not read it in the list of processes.
+void pass_on(const std::vector<std::string>& names, std::vector<std::string>& argv) {
+  for (const std::string& name : names) add(argv, {"-x", name});
+}
+
 // The state lines of Open MPI 4 name the rank that failed first; mpirun's own exit repeats how it failed.
 std::vector<ReportedEnd> first_failure(const std::string& text, int attempt, const ExitStatus& launcher) {
   std::smatch match;
@@ -112,6 +117,7 @@ const Registration<MpiImplementation> registration{{
     .name = "Open MPI",
     .version = version,
     .options = options,
+    .pass_on = pass_on,
     .reported = reported,
     .output = output,
 }};

@@ -1,0 +1,64 @@
+// node: `rankfault node`: the guardian of one node of a job of several hosts. rankfault-task starts it; it
+// takes all from the environment (harness/launch/task_environment.h).
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+
+#include "harness/commands/command.h"
+#include "harness/commands/interrupt.h"
+#include "harness/launch/task_environment.h"
+#include "harness/node_guardian/node_guardian.h"
+
+namespace rankfault {
+namespace {
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+std::string name_of_node() {
+  if (const std::string node = variable("SLURMD_NODENAME"); !node.empty()) return node;
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unnamed";
+}
+
+// The tasks wait for the socket of the guardian, or for this file.
+int refuse(const std::string& dir, const Error& error) {
+  fmt::print(stderr, "{}\n", error.to_string());
+  std::fflush(stderr);
+  if (!dir.empty() && std::filesystem::is_directory(dir)) {
+    std::FILE* refused = std::fopen((dir + "/refused").c_str(), "we");
+    if (refused) std::fclose(refused);
+  }
+  return exit_of(error);
+}
+
+int guard_node() {
+  const std::string dir = variable(RF_TASK_DIR);
+  const auto key = RunKey::from_hex(variable(RF_TASK_KEY));
+  NodeGuardianOptions options{dir, "", 0, key ? *key : RunKey::fresh(), name_of_node(), catch_interrupts()};
+  std::istringstream(variable(RF_TASK_TOOL)) >> options.host >> options.port;
+  if (dir.empty() || !key || options.port <= 0)
+    return refuse(dir, usage_error("rankfault node is started by rankfault, not by hand"));
+  ::unsetenv(RF_TASK_KEY);
+  Result<std::unique_ptr<NodeGuardian>> guardian = NodeGuardian::start(std::move(options));
+  if (!guardian) return refuse(dir, guardian.error());
+  (*guardian)->run();
+  return kExitPass;
+}
+
+const Registration<CliCommand> kNode{{
+    "node",
+    "Guard one node of a job of several hosts (rankfault-task starts it)",
+    "It keeps the flight records of the node's ranks and sends them to the rankfault that watches the job.\n"
+    "Exit status: 0, or 64 when it is started by hand.",
+    [](CLI::App&) { return [] { return guard_node(); }; },
+}};
+
+}  // namespace
+}  // namespace rankfault

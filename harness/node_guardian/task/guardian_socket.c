@@ -1,0 +1,161 @@
+/* guardian_socket.c: see guardian_socket.h. */
+#include "guardian_socket.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "harness/launch/task_environment.h"
+
+#define STARTS_WITHIN_MS 10000
+#define ANSWERS_WITHIN_MS 2000
+
+static int fail(char* why, size_t bytes, const char* what) {
+  snprintf(why, bytes, "%s: %s", what, strerror(errno));
+  return -1;
+}
+
+static int try_connect(const char* dir) {
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  if (snprintf(address.sun_path, sizeof address.sun_path, "%s%s", dir, RF_TASK_SOCKET) >=
+      (int)sizeof address.sun_path) {
+    errno = ENAMETOOLONG;
+    return -1;
+  }
+  const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+  if (fd < 0) return -1;
+  if (connect(fd, (struct sockaddr*)&address, sizeof address) == 0) return fd;
+  const int error = errno;
+  close(fd);
+  errno = error;
+  return -1;
+}
+
+/* The folder is ours alone: others could put a socket of theirs into it. */
+static int make_dir(const char* dir) {
+  struct stat there;
+  char records[4096];
+  if (mkdir(dir, 0700) && errno != EEXIST) return -1;
+  if (lstat(dir, &there)) return -1;
+  if (!S_ISDIR(there.st_mode) || there.st_uid != geteuid() || (there.st_mode & 077)) {
+    errno = EPERM;
+    return -1;
+  }
+  snprintf(records, sizeof records, "%s/records", dir);
+  return mkdir(records, 0700) && errno != EEXIST ? -1 : 0;
+}
+
+/* It is no child of ours: it lives on when our task has ended. */
+static void start_guardian(const char* dir) {
+  char program[4096], log[4096];
+  const ssize_t n = readlink("/proc/self/exe", program, sizeof program - 32);
+  if (n <= 0) return;
+  program[n] = 0;
+  strcpy(strrchr(program, '/'), "/rankfault");
+  snprintf(log, sizeof log, "%s/guardian.log", dir);
+  const pid_t first = fork();
+  if (first == 0) {
+    if (fork() > 0) _exit(0);
+    setsid();
+    const int in = open("/dev/null", O_RDONLY), out = open(log, O_WRONLY | O_CREAT | O_APPEND, 0600);
+    if (in < 0 || out < 0 || chdir("/")) _exit(126);
+    dup2(in, 0);
+    dup2(out, 1);
+    dup2(out, 2);
+    closefrom(3);
+    execl(program, program, "node", (char*)NULL);
+    dprintf(2, "cannot start %s: %s\n", program, strerror(errno));
+    _exit(127);
+  }
+  if (first > 0) waitpid(first, NULL, 0);
+}
+
+/* The last line of its log says why it did not start. */
+static void read_reason(const char* dir, char* why, size_t bytes) {
+  char path[4096], line[400];
+  snprintf(path, sizeof path, "%s/guardian.log", dir);
+  snprintf(why, bytes, "it does not start");
+  FILE* log = fopen(path, "re");
+  while (log && fgets(line, sizeof line, log)) {
+    line[strcspn(line, "\n")] = 0;
+    snprintf(why, bytes, "%s", line);
+  }
+  if (log) fclose(log);
+}
+
+int rf_guardian_socket(char* why, size_t bytes) {
+  const char* dir = getenv(RF_TASK_DIR);
+  char path[4096];
+  if (!dir || !getenv(RF_TASK_KEY) || !getenv(RF_TASK_TOOL)) {
+    snprintf(why, bytes,
+             "the launcher did not pass " RF_TASK_DIR ", " RF_TASK_TOOL " and " RF_TASK_KEY " on");
+    return -1;
+  }
+  if (make_dir(dir)) return fail(why, bytes, dir);
+  snprintf(path, sizeof path, "%s%s", dir, RF_TASK_LOCK);
+  const int lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (lock < 0 || flock(lock, LOCK_EX)) return fail(why, bytes, path);
+  int fd = try_connect(dir);
+  if (fd < 0) {
+    start_guardian(dir);
+    for (int ms = 0; fd < 0 && ms < STARTS_WITHIN_MS; ms += 10) {
+      nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+      fd = try_connect(dir);
+      snprintf(path, sizeof path, "%s/refused", dir);
+      if (fd < 0 && access(path, F_OK) == 0) break;
+    }
+    if (fd < 0) read_reason(dir, why, bytes);
+  }
+  close(lock);
+  return fd;
+}
+
+static unsigned long long start_time(pid_t pid) {
+  char path[64], text[1024];
+  unsigned long long start = 0;
+  snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+  const int fd = open(path, O_RDONLY | O_CLOEXEC);
+  const ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
+  if (fd >= 0) close(fd);
+  if (n <= 0) return 0;
+  text[n] = 0;
+  const char* p = strrchr(text, ')');
+  if (!p || sscanf(p + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
+                   &start) != 1)
+    return 0;
+  return start;
+}
+
+static unsigned long long task_start; /* of the one task: when it has ended, /proc does not say it any more */
+
+void rf_say_begin(int socket, pid_t task, const char* program) {
+  char packet[RF_TASK_PACKET];
+  static const char* const kNumbers[] = {"SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK"};
+  const char* number = NULL;
+  for (size_t i = 0; i < sizeof kNumbers / sizeof *kNumbers && !number; ++i) number = getenv(kNumbers[i]);
+  task_start = start_time(task);
+  if (socket < 0) return;
+  const int n = snprintf(packet, sizeof packet, "begin %s %d %llu %.3000s", number && *number ? number : "-1",
+                         (int)task, task_start, program);
+  if (send(socket, packet, (size_t)n, MSG_NOSIGNAL) < 0) return;
+}
+
+void rf_say_end(int socket, pid_t task, int wait_status) {
+  char packet[128];
+  if (socket < 0) return;
+  const int n = snprintf(packet, sizeof packet, "end %d %llu %d", (int)task, task_start, wait_status);
+  if (send(socket, packet, (size_t)n, MSG_NOSIGNAL) < 0) return;
+  struct pollfd answer = {.fd = socket, .events = POLLIN};
+  poll(&answer, 1, ANSWERS_WITHIN_MS);
+}

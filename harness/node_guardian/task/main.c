@@ -1,0 +1,139 @@
+/* rankfault-task: the parent of one task that a launcher starts on a node of a job: of a rank under srun, of
+ * the daemon under mpirun. It starts the node's guardian if the node has none yet, preloads the agent into
+ * the task, tells the guardian of its begin and its end, and ends as the task ended.
+ *
+ * usage: rankfault-task COMMAND...     (with the variables that the tool sets: see task_environment.h)
+ *
+ * Whatever fails here, the task runs: without rankfault, and with one line on its standard error. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "guardian_socket.h"
+#include "harness/launch/task_environment.h"
+
+static pid_t child;
+
+static void say(const char* what, const char* why) {
+  fprintf(stderr, "rankfault: %s: %s; this task runs without rankfault\n", what, why);
+}
+
+/* slurmstepd signals all processes of a task by itself; any other sender means the task, and knows only us.
+ */
+static void forward(int signal, siginfo_t* info, void* context) {
+  (void)context;
+  if (child > 0 && info->si_pid != getppid()) kill(child, signal);
+}
+
+static const int kForwarded[] = {SIGTERM, SIGINT,  SIGHUP,  SIGQUIT, SIGUSR1,
+                                 SIGUSR2, SIGCONT, SIGTSTP, SIGALRM, SIGXCPU};
+
+static void forward_signals(struct sigaction* before) {
+  struct sigaction action = {.sa_sigaction = forward, .sa_flags = SA_SIGINFO | SA_RESTART};
+  for (size_t i = 0; i < sizeof kForwarded / sizeof *kForwarded; ++i) {
+    sigaction(kForwarded[i], NULL, &before[i]);
+    if (before[i].sa_handler != SIG_IGN) sigaction(kForwarded[i], &action, NULL);
+  }
+}
+
+/* The loader would print a line in every process for a file that is not there. */
+static int all_there(const char* list) {
+  char *words = strdup(list), *rest = NULL;
+  int there = words != NULL;
+  for (char* word = strtok_r(words, ":", &rest); word && there; word = strtok_r(NULL, ":", &rest)) {
+    there = access(word, R_OK) == 0;
+    if (!there) say("rankfault is not installed on this node", word);
+  }
+  free(words);
+  return there;
+}
+
+static void put_preload(void) {
+  const char *agent = getenv(RF_TASK_PRELOAD), *before = getenv("LD_PRELOAD");
+  char* joined = NULL;
+  if (!agent || !*agent || !all_there(agent)) return;
+  if (asprintf(&joined, "%s%s%s", agent, before && *before ? ":" : "", before ? before : "") > 0)
+    setenv("LD_PRELOAD", joined, 1);
+  free(joined);
+}
+
+/* The key is the guardian's alone. */
+static void forget_variables(void) {
+  unsetenv(RF_TASK_KEY);
+  unsetenv(RF_TASK_TOOL);
+  unsetenv(RF_TASK_PRELOAD);
+  unsetenv(RF_TASK_DIR);
+}
+
+static void become(char** command, const struct sigaction* before, pid_t parent) {
+  for (size_t i = 0; i < sizeof kForwarded / sizeof *kForwarded; ++i)
+    sigaction(kForwarded[i], &before[i], NULL);
+  /* A kill of the task reaches only us: then the task must end, too. */
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(137);
+  execvp(command[0], command);
+  const int why = errno;
+  fprintf(stderr, "rankfault: cannot start %s: %s\n", command[0], strerror(why));
+  _exit(why == ENOENT ? 127 : 126);
+}
+
+static int wait_for_task(void) {
+  int status = 0;
+  for (;;) {
+    const pid_t ended = waitpid(-1, &status, 0); /* we are the subreaper of what the task leaves */
+    if (ended == child) return status;
+    if (ended < 0 && errno != EINTR) return 0x7f00;
+  }
+}
+
+/* Without a core file of our own. */
+static int end_as(int status) {
+  if (!WIFSIGNALED(status)) return WEXITSTATUS(status);
+  const struct rlimit none = {0, 0};
+  setrlimit(RLIMIT_CORE, &none);
+  signal(WTERMSIG(status), SIG_DFL);
+  sigset_t all;
+  sigemptyset(&all);
+  sigprocmask(SIG_SETMASK, &all, NULL);
+  raise(WTERMSIG(status));
+  return 128 + WTERMSIG(status);
+}
+
+int main(int argc, char** argv) {
+  char why[512] = "";
+  struct sigaction before[sizeof kForwarded / sizeof *kForwarded];
+  if (argc < 2) {
+    fprintf(stderr, "rankfault-task is started by rankfault, not by hand\n");
+    return 64;
+  }
+  int guardian = rf_guardian_socket(why, sizeof why);
+  if (guardian < 0) say("no guardian on this node", why);
+  if (guardian >= 0) {
+    const char* dir = getenv(RF_TASK_DIR);
+    setenv("RANKFAULT_RUN_DIR", dir, 1);
+    setenv("RANKFAULT_JOB", dir, 1);
+    put_preload();
+  }
+  forget_variables();
+  prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+  forward_signals(before);
+  const pid_t self = getpid();
+  child = fork();
+  if (child == 0) become(argv + 1, before, self);
+  if (child < 0) {
+    fprintf(stderr, "rankfault: cannot start %s: %s\n", argv[1], strerror(errno));
+    return 126;
+  }
+  rf_say_begin(guardian, child, argv[1]);
+  const int status = wait_for_task();
+  rf_say_end(guardian, child, status);
+  return end_as(status);
+}

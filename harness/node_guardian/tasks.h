@@ -1,0 +1,42 @@
+// Tasks: the node guardian's connections with the tasks of its node (task_environment.h).
+//
+// Threads: belongs to the guardian's loop.
+#pragma once
+
+#include <poll.h>
+
+#include <string>
+#include <vector>
+
+#include "harness/base/result.h"
+#include "harness/base/unique_fd.h"
+#include "harness/nodes/node_messages.h"
+
+namespace rankfault {
+
+class Tasks {
+ public:
+  static Result<Tasks> listen(const std::string& dir);
+
+  void add_polls(std::vector<pollfd>&) const;
+  // The begins and the ends since the last call.
+  std::vector<TaskMessage> take();
+  // The tool knows of all ends so far, or cannot be reached: those tasks may end.
+  void answer();
+  bool none_left() const { return connections_.empty(); }
+  bool all_ended() const;  // and wait for the answer
+
+ private:
+  explicit Tasks(UniqueFd socket) : socket_(std::move(socket)) {}
+  struct Connected {
+    UniqueFd fd;
+    TaskMessage task;
+    bool waits = false;  // for the answer
+  };
+  bool read(Connected&, std::vector<TaskMessage>&);
+
+  UniqueFd socket_;
+  std::vector<Connected> connections_;
+};
+
+}  // namespace rankfault
