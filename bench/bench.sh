@@ -77,6 +77,12 @@ bench_speed() {
   python3 bench/tool/bench_tool.py build/release docs/measurements/speed.md
 }
 
+# Takes twenty minutes, and goes on with what it lacks. Uses no part of rankfault but the test cluster.
+bench_schedulers() {
+  cluster_packages
+  python3 -B bench/schedulers/schedulers_bench.py "$@"
+}
+
 # Takes half an hour and needs ./dev nccl.
 soak_nccl() { bench_jobs soak/soak.py nccl_ranks docs/measurements/soak.md "$@"; }
 
@@ -95,6 +101,7 @@ bench() {
     gpt) bench_gpt "${@:2}" ;; # needs PyTorch
     reproduce) bench_jobs reproduce/score.py "trainer replay_gloo replay_mpi" docs/measurements/reproduce-score.md "${@:2}" ;; # kept runs of the catalogue: half an hour
     report-page) bench_report_page ;; # needs chromium
+    schedulers) bench_schedulers "${@:2}" ;;
     steady) bench_jobs steady/steady_bench.py "" docs/measurements/steady-jobs.md "${@:2}" ;; # a minute and a half
     # these three need ./dev nccl
     abort) bench_jobs abort/abort_table.py nccl_ranks docs/measurements/abort-conformance.md "${@:2}" ;;
