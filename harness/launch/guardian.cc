@@ -22,6 +22,7 @@
 #include "harness/base/process_tree.h"
 #include "harness/launch/guardian/own_mounts.h"
 #include "harness/launch/inherited.h"
+#include "harness/launch/task_environment.h"
 
 namespace rankfault {
 namespace {
@@ -199,6 +200,7 @@ Status Guardian::spawn(uint32_t tag, const Command& command) {
   packet.tag = tag;
   packet.a = static_cast<int>(command.argv.size());
   packet.b = static_cast<int>(command.env.size());
+  packet.flags = command.env.count(RF_TASK_DIR) ? RF_SPAWN_FAR : 0;
   return send(packet, texts);
 }
 

@@ -31,13 +31,19 @@ enum rf_guardian_message {
   RF_G_LINES   /* lines of the RF_G_UNDONE that follows: those that do not fit into one packet */
 };
 
+enum rf_spawn_flags {
+  /* A launcher with ranks on other hosts. It alone can end them, so it gets SIGTERM and some seconds before
+   * it is killed. */
+  RF_SPAWN_FAR = 1
+};
+
 struct rf_guardian_packet {
   uint32_t message;
   uint32_t tag;
   int32_t pid;
   int32_t a;
   int32_t b;
-  uint32_t pad;
+  uint32_t flags; /* rf_spawn_flags */
   uint64_t start_time;
   uint64_t time_ns; /* CLOCK_MONOTONIC */
 };

@@ -69,15 +69,19 @@ void NodeGuardian::run() {
   if (job_over_) remove_folder();
 }
 
-// A task that may end is told so. Before the last one, the tool gets what no later question can bring.
+// A task may end when the tool has taken all that was said of it, or cannot be reached. With the last one the
+// tool gets what no later question can bring.
 void NodeGuardian::answer_tasks() {
-  if (ends_.waiting()) return;
-  const bool last = tasks_.all_ended();
-  if (last && tool_)
+  if (ends_.waiting() || !tasks_.any_waits()) return;
+  const bool last = tasks_.all_wait();
+  if (tool_ && said_ == 0) {
     for (auto& [id, sent] : sent_) send_process(id, sent, FlightCopy::Take::kAll);
-  if (tool_) (void)tool_->flush();
-  if (tool_ && tool_->queued_bytes() > 0) return;
-  if (last && tool_) remove_folder();
+    send(NodeMessage::kSaid, NumberMessage{said_ = ++asked_}.pack());
+    (void)tool_->flush();
+  }
+  if (tool_ && heard_number_ < said_) return;
+  if (tool_ && last) remove_folder();
+  said_ = 0;
   tasks_.answer();
 }
 
@@ -110,6 +114,7 @@ void NodeGuardian::connect(Instant now) {
     fmt::print(stderr, "the tool: {}\n", tool_->why_lost());
     std::fflush(stderr);
     tool_.reset();
+    said_ = 0;
     next_connect_ = now + kConnectEvery;
   }
   if (tool_ || now < next_connect_) return;
@@ -119,7 +124,8 @@ void NodeGuardian::connect(Instant now) {
   tool_ = std::make_unique<Connection>(std::move(*made));
   heard_ = HostClock::now();
   send(NodeMessage::kHello, HelloMessage{kNodeProtocol, kVersion, options_.node}.pack());
-  sent_.clear();  // all is sent again
+  for (auto& [id, sent] : sent_)  // all is sent again
+    if (Result<FlightCopy> copy = FlightCopy::open(record_of(id))) sent = Sent{std::move(*copy)};
   for (const TaskMessage& task : told_tasks_) send(NodeMessage::kTask, task.pack());
   send_states();
   for (const RankEnd& end : told_ends_) send(NodeMessage::kEnd, EndMessage{end}.pack());
@@ -145,6 +151,10 @@ void NodeGuardian::take_messages(Instant now) {
       case NodeMessage::kSync:
         if (const Result<NumberMessage> sync = NumberMessage::unpack(frame->payload))
           answer_sync(sync->number);
+        break;
+      case NodeMessage::kHeard:
+        if (const Result<NumberMessage> heard = NumberMessage::unpack(frame->payload))
+          heard_number_ = heard->number;
         break;
       case NodeMessage::kQuit:
         job_over_ = true;

@@ -75,7 +75,8 @@ class NodeGuardian {
   std::vector<TaskMessage> told_tasks_;  // told again after a new connection
   std::vector<RankEnd> told_ends_;
   Instant next_states_, next_scan_, next_connect_, idle_since_;
-  Instant heard_;  // the tool, which pings twice a second
+  Instant heard_;                                     // the tool, which pings twice a second
+  uint64_t asked_ = 0, said_ = 0, heard_number_ = 0;  // said_: the question that has no answer yet; 0: none
   bool job_over_ = false;
 };
 

@@ -77,7 +77,11 @@ std::vector<TaskMessage> Tasks::take() {
   return news;
 }
 
-bool Tasks::all_ended() const {
+bool Tasks::any_waits() const {
+  return std::any_of(connections_.begin(), connections_.end(), [](const Connected& c) { return c.waits; });
+}
+
+bool Tasks::all_wait() const {
   return !connections_.empty() &&
          std::all_of(connections_.begin(), connections_.end(), [](const Connected& c) { return c.waits; });
 }

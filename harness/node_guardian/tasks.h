@@ -24,7 +24,8 @@ class Tasks {
   // The tool knows of all ends so far, or cannot be reached: those tasks may end.
   void answer();
   bool none_left() const { return connections_.empty(); }
-  bool all_ended() const;  // and wait for the answer
+  bool any_waits() const;  // for the answer
+  bool all_wait() const;   // and there are some
 
  private:
   explicit Tasks(UniqueFd socket) : socket_(std::move(socket)) {}

@@ -28,8 +28,10 @@ enum class NodeMessage : uint16_t {
   kEnd,
   kTask,
   kSynced,
+  kSaid,
   kPing = 64,  // tool -> node
   kSync,
+  kHeard,
   kQuit,
 };
 
@@ -96,7 +98,7 @@ struct TaskMessage {
   static Result<TaskMessage> unpack(const std::string& payload);
 };
 
-struct NumberMessage {  // kSync and its answer
+struct NumberMessage {  // kSync, and kSynced as its answer; kSaid, and kHeard when all before it was taken
   uint64_t number = 0;
   std::string pack() const;
   static Result<NumberMessage> unpack(const std::string& payload);

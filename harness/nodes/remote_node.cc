@@ -76,6 +76,10 @@ Status RemoteNode::take(const WireFrame& frame, Instant now) {
       answered_ = std::max(answered_, m->number);
       return Done{};
     }
+    case NodeMessage::kSaid:
+      connection_.send(static_cast<uint16_t>(NodeMessage::kHeard), frame.payload);
+      (void)connection_.flush();
+      return Done{};
     default:
       return usage_error(fmt::format("no guardian sends a message of type {}", frame.type));
   }

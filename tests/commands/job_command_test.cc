@@ -36,6 +36,22 @@ std::string mistake(const std::string& text, int ranks = kRanksNotGiven) {
   return workload.error().message;
 }
 
+TEST(JobWords, SrunsOptionsEndWhereTheProgramBegins) {
+  const Workload w = job("srun -N3 --mpi=pmix -c 2 --ntasks-per-node=4 ./program --steps 3");
+  EXPECT_EQ(w.launcher, LauncherKind::kSlurm);
+  EXPECT_EQ(w.ranks, 12);
+  EXPECT_THAT(w.launcher_args, ElementsAre("-N", "3", "--mpi=pmix", "-c", "2", "--ntasks-per-node=4"));
+  EXPECT_THAT(w.command, ElementsAre("./program", "--steps", "3"));
+  EXPECT_EQ(job("srun -n5 ./program").ranks, 5);
+  EXPECT_EQ(job("srun -N 2 -n 6 ./program -n7").ranks, 6);
+  EXPECT_EQ(job("srun -K ./program").ranks, 1);
+  EXPECT_EQ(job("srun -N2 ./program", 9).ranks, 9) << "what the user says";
+  EXPECT_EQ(job("srun -N2 torchrun --nnodes=2 --nproc-per-node=8 train.py").ranks, 16);
+  EXPECT_THAT(mistake("srun -n 4"), HasSubstr("no program follows"));
+  EXPECT_THAT(mistake("srun -n 4 ./a : ./b"), HasSubstr("several programs"));
+  EXPECT_THAT(mistake("srun --multi-prog file"), HasSubstr("--multi-prog"));
+}
+
 TEST(JobWords, MpirunsOptionsEndWhereTheProgramBegins) {
   const Workload w =
       job("mpirun --oversubscribe -np 4 --mca btl self,vader -x A=b --bind-to none ./a.out -np 9");
@@ -121,7 +137,8 @@ TEST(JobWords, APlainProgramWithoutANumberIsStartedOnceAsItIs) {
 
 TEST(JobWords, SaysWhatIsWrong) {
   EXPECT_THAT(mistake(""), HasSubstr("the command is missing"));
-  EXPECT_THAT(mistake("srun -n 4 ./program"), HasSubstr("srun starts processes that rankfault cannot reach"));
+  EXPECT_THAT(mistake("salloc -n 4 ./program"),
+              HasSubstr("salloc starts processes that rankfault cannot reach"));
   EXPECT_THAT(mistake("mpirun ./program"), HasSubstr("the number of ranks is missing: write -np N"));
   EXPECT_THAT(mistake("mpirun -np"), HasSubstr("-np needs 1 more argument"));
   EXPECT_THAT(mistake("mpirun -np 2"), HasSubstr("no program follows"));

@@ -16,6 +16,7 @@
 
 #define KILL_BOUND_NS 30000000000ull
 #define FREEZE_BOUND_NS 200000000ull
+#define FAR_BOUND_NS 5000000000ull
 
 /* Ranks that yield endlessly keep others from the processor, so the code that stops them runs with
  * priority. The priority ends after FREEZE_BOUND_NS; the long part, the look at their files, is ordinary
@@ -63,6 +64,21 @@ int rf_reap(struct rf_guardian* g) {
                                               .time_ns = now};
     rf_say(g, &packet, NULL, 0);
   }
+}
+
+static int far_launchers(const struct rf_guardian* g, int signal) {
+  int n = 0;
+  for (size_t i = 0; i < g->child_count; ++i)
+    if (g->children[i].far && ++n && signal) kill(g->children[i].pid, signal);
+  return n;
+}
+
+void rf_ask_far_launchers(struct rf_guardian* g) {
+  const uint64_t deadline = rf_now_ns() + FAR_BOUND_NS;
+  if (!far_launchers(g, SIGTERM)) return;
+  far_launchers(g, SIGCONT);
+  while (rf_reap(g) && far_launchers(g, 0) && rf_now_ns() < deadline)
+    nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
 }
 
 /* Counts a process once; 1 when it is new. */

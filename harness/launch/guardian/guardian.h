@@ -19,6 +19,7 @@ struct rf_message { /* a packet that waits to be sent */
 struct rf_child {
   int pid;
   uint32_t tag;
+  int far; /* RF_SPAWN_FAR */
 };
 
 struct rf_guardian {
@@ -53,6 +54,8 @@ void rf_say_lines(struct rf_guardian*, const struct rf_guardian_packet*, uint32_
 void rf_flush(struct rf_guardian*);
 
 /* ending.c */
+/* Launchers with ranks on other hosts end them when they get SIGTERM; waits for them, 5 s at most. */
+void rf_ask_far_launchers(struct rf_guardian*);
 void rf_stop_all(struct rf_guardian*); /* every thread of the job, within 200 ms; some may still run then */
 int rf_reap(struct rf_guardian*);      /* 1 while children are left */
 void rf_kill_begin(struct rf_guardian*, int first_signal, uint64_t grace_ns);

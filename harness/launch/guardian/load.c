@@ -31,7 +31,7 @@ static int remember(struct rf_guardian* g, int pid, uint32_t tag) {
     g->busy = more;
     g->busy_room = room;
   }
-  g->busy[g->busy_count++] = (struct rf_child){pid, tag};
+  g->busy[g->busy_count++] = (struct rf_child){pid, tag, 0};
   return 0;
 }
 

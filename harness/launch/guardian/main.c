@@ -53,7 +53,7 @@ static void do_spawn(struct rf_guardian* g, const struct rf_guardian_packet* in,
       g->children = more;
       g->child_room = room;
     }
-    g->children[g->child_count++] = (struct rf_child){out.pid, in->tag};
+    g->children[g->child_count++] = (struct rf_child){out.pid, in->tag, (in->flags & RF_SPAWN_FAR) != 0};
     rf_proc_read(out.pid, &proc);
     out.message = RF_G_SPAWNED;
     out.a = 0;
@@ -157,6 +157,7 @@ static void unmount_all(const struct rf_guardian* g) {
 }
 
 static void end_job(struct rf_guardian* g) {
+  rf_ask_far_launchers(g);
   /* Stopped first: a thread that we release must not do without us what it was parked for. */
   rf_stop_all(g);
   rf_control_release_all(g->control_path);

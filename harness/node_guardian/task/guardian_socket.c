@@ -106,17 +106,14 @@ int rf_guardian_socket(char* why, size_t bytes) {
   snprintf(path, sizeof path, "%s%s", dir, RF_TASK_LOCK);
   const int lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (lock < 0 || flock(lock, LOCK_EX)) return fail(why, bytes, path);
+  snprintf(path, sizeof path, "%s/refused", dir);
   int fd = try_connect(dir);
-  if (fd < 0) {
-    start_guardian(dir);
-    for (int ms = 0; fd < 0 && ms < STARTS_WITHIN_MS; ms += 10) {
-      nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
-      fd = try_connect(dir);
-      snprintf(path, sizeof path, "%s/refused", dir);
-      if (fd < 0 && access(path, F_OK) == 0) break;
-    }
-    if (fd < 0) read_reason(dir, why, bytes);
+  if (fd < 0 && access(path, F_OK)) start_guardian(dir); /* else one has tried it, in vain */
+  for (int ms = 0; fd < 0 && access(path, F_OK) && ms < STARTS_WITHIN_MS; ms += 10) {
+    nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+    fd = try_connect(dir);
   }
+  if (fd < 0) read_reason(dir, why, bytes);
   close(lock);
   return fd;
 }
