@@ -164,6 +164,24 @@ bool blames_unheard_rank(const Finding& f, const JobView& job) {
          });
 }
 
+// The event that a finding is about is one of its ranks, or of several.
+NodeClock clock_of_its_ranks(const Finding& f, const JobView& job) {
+  std::optional<NodeClock> clock;
+  const auto take = [&](const std::vector<int>& ranks) {
+    for (const int rank : ranks) {
+      const Process* p = job.rank(rank);
+      if (!p) continue;
+      const NodeClock own = clock_of(*p->view);
+      if (!clock) clock = own;
+      if (clock->node != own.node) clock->node.clear();
+      clock->error = std::max(clock->error, own.error);
+    }
+  };
+  take(f.ranks);
+  for (const Side& side : f.sides) take(side.ranks);
+  return clock.value_or(NodeClock{});
+}
+
 std::vector<Finding>& list_of(const Finding& f, Findings& findings) {
   if (f.confidence == Confidence::kStrict) return findings.unsafe;
   return f.confidence == Confidence::kRemark ? findings.remarks : findings.all;
@@ -177,6 +195,7 @@ Findings diagnose(const Timeline& timeline, const DiagnoseOptions& options) {
   for (const Rule* rule : Catalog<Rule>::instance().all())
     for (Finding& f : rule->look(job, options)) {
       if (blames_unheard_rank(f, job)) continue;
+      if (!f.clock) f.clock = clock_of_its_ranks(f, job);
       for (std::string& line : lines_about_groups(job, f.text)) f.evidence.push_back(std::move(line));
       list_of(f, findings).push_back(std::move(f));
     }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "harness/base/json.h"
+#include "harness/diagnose/timing/clocks.h"
 #include "harness/observe/timeline.h"
 
 namespace rankfault {
@@ -34,7 +35,7 @@ struct Side {
 struct Assumption {
   // every_edge_is_a_need, ends_are_final, issuers_closed, full_view, one_look. Cycles add no_new_issuer and
   // an assumption that is taken for granted: nobody_gives_up. Late ranks add one_clock, left_by_its_limit,
-  // did_not_recover.
+  // did_not_recover. A deadlock that its ranks ended adds waited_together.
   std::string name;
   bool holds = false;
   std::string why;
@@ -66,8 +67,9 @@ struct Finding {
   // ranks gave up these calls before `ranks` had entered the same place.
   std::vector<ClaimedCall> claimed;
   std::vector<Assumption> assumes;
-  std::string ends_by;  // the known limit that will end the call
-  Instant at;           // when the reported event happened
+  std::string ends_by;             // the known limit that will end the call
+  Instant at;                      // when the reported event happened
+  std::optional<NodeClock> clock;  // of `at` and `since`; diagnose() fills it where a rule does not
   // host_resource: when its ranks entered the last call that they left before the problem. Other ranks may
   // have waited for them since then because of it.
   Instant since;

@@ -76,6 +76,7 @@ Json to_json(const Finding& f) {
   j["ends_by"] = f.ends_by;
   j["evidence"] = f.evidence;
   j["at"] = f.at;
+  if (f.clock && *f.clock != NodeClock{}) j["clock"] = {{"node", f.clock->node}, {"error", f.clock->error}};
   if (is_known(f.since)) j["since"] = f.since;
   j["caused_by"] = f.caused_by;
   if (f.handled) j["handled"] = true;
@@ -122,6 +123,8 @@ Result<Finding> finding_from_json(const Json& j) try {
   f.ends_by = j.at("ends_by").get<std::string>();
   f.evidence = j.at("evidence").get<std::vector<std::string>>();
   f.at = j.at("at").get<Instant>();
+  if (const auto clock = j.find("clock"); clock != j.end())
+    f.clock = {clock->at("node").get<std::string>(), clock->at("error").get<Duration>()};
   f.since = j.value("since", Instant{});
   f.caused_by = j.at("caused_by").get<int>();
   f.handled = j.value("handled", false);

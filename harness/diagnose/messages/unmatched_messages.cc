@@ -73,7 +73,7 @@ Finding describe_unmatched(const JobView& job, const UnmatchedMessage& u) {
   Finding f;
   f.kind = "missing_call";
   f.attempt = job.attempt();
-  f.at = first.call->entered;
+  set_time(f, *first.waiter->process, first.call->entered);
   f.op = first.call->op() == RF_OP_SEND || first.call->op() == RF_OP_SSEND ? "recv" : "send";
   f.call_site = call_site_of(*first.waiter->process, *first.call);
   f.ends_by = ends_by_of(*first.call, first.waiter->comm);

@@ -89,7 +89,7 @@ Finding describe_unreceived(const JobView& job, const UnreceivedMessage& l) {
   Finding f;
   f.kind = "missing_call";
   f.attempt = job.attempt();
-  f.at = l.send->entered;
+  set_time(f, *l.sender->process, l.send->entered);
   f.op = op_text(RF_OP_RECV);
   f.call_site = call_site_of(*l.sender->process, *l.send);
   set_comm(f, *l.group);

@@ -177,6 +177,11 @@ void set_seq(Finding& finding, const Call& c) {
   if (!is_message(c.op()) && !rf_is_named(c.op())) finding.seq = SeqRange{c.seq, c.seq};
 }
 
+void set_time(Finding& finding, const Process& whose, Instant at) {
+  finding.at = at;
+  finding.clock = clock_of(*whose.view);
+}
+
 std::vector<int> sorted_unique(std::vector<int> ranks) {
   std::sort(ranks.begin(), ranks.end());
   ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());

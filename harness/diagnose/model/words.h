@@ -41,6 +41,7 @@ std::vector<Side> sides_of(const std::vector<MemberCall>&, const CommGroup&);
 void set_comm(Finding&, const CommGroup&);
 void set_seq(Finding&,
              const Call&);  // for a call with a place in its communicator's order; messages have none
+void set_time(Finding&, const Process&, Instant);  // of an event of that process
 std::vector<int> sorted_unique(std::vector<int>);
 
 }  // namespace rankfault

@@ -24,7 +24,7 @@ Finding tell(const JobView& job, const Process& p, const LauncherEnds& launcher)
   f.kind = "dead_rank";
   f.ranks = {p.rank()};
   f.attempt = job.attempt();
-  f.at = p.view->end.time;
+  set_time(f, p, p.view->end.time);
   const std::string who = fmt::format("rank {} {}", p.rank(), end_text(p.view->end));
   f.handled = is_handled(job, p);
   if (const Process* first = launcher.first_before(p)) {
@@ -32,7 +32,8 @@ Finding tell(const JobView& job, const Process& p, const LauncherEnds& launcher)
     f.text = fmt::format("{} from the launcher, after rank {} {}", who, first->rank(),
                          aborted(*first) ? "called MPI_Abort" : end_text(first->view->end));
     f.evidence.insert(f.evidence.begin(), f.text);
-    if (first->ended()) f.at = std::max(f.at, first->view->end.time + 1ns);
+    if (first->ended() && !certainly_before(*first->view, first->view->end.time, *p.view, f.at))
+      set_time(f, *first, first->view->end.time + 1ns);
     return f;
   }
   if (aborted(p)) {  // the ranks that wait for it wait because of the abort
@@ -50,8 +51,8 @@ Finding tell(const JobView& job, const Process& p, const LauncherEnds& launcher)
     return f;
   }
   describe_unmet(f, u);
-  if (launcher.is_unclear(p)) {
-    f.assumes.push_back({"its_own_end", false, "another rank had failed in a call and ended"});
+  if (std::string why = launcher.why_unclear(p); !why.empty()) {
+    f.assumes.push_back({"its_own_end", false, std::move(why)});
     only_infer(f);
   }
   std::vector<int> waiters;

@@ -11,7 +11,7 @@ namespace {
 
 bool overlap(const ProcessView& a, const ProcessView& b) {
   const auto over_before = [](const ProcessView& first, const ProcessView& then) {
-    return first.end.kind == EndKind::kEnded && first.end.time <= then.member;
+    return first.end.kind == EndKind::kEnded && !certainly_before(then, then.member, first, first.end.time);
   };
   return !over_before(a, b) && !over_before(b, a);
 }

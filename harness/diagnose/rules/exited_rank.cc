@@ -90,23 +90,29 @@ Instant when_it_began(const ExitCollector& ends, const Process& p, const Call* f
     // itself.
     const bool may_be_the_cause = end.by_signal || !end.status_known ||
                                   (end.value != 0 && !ends.failures.at(other.get()) && ends.most_failed);
-    if (end.time < failure->left || (may_be_the_cause && end.time < failure->left + kSeenLate))
+    if (certainly_before(*other->view, end.time, *p.view, failure->left) ||
+        (may_be_the_cause && maybe_before(*other->view, end.time, *p.view, failure->left + kSeenLate)))
       return p.view->end.time;
   }
   return failure->left;
 }
 
 // If other ranks failed because its call was missing, it was already leaving then: its end is seen after its
-// connections closed. A call that failed long before its end failed for another reason.
-Instant before_those_let_down(const ExitCollector& ends, const Process& p, const UnmetNeed& u) {
-  const Instant ended = p.view->end.time;
-  Instant began = ended;
-  if (p.view->end.value == 0 || !ends.most_failed) return ended;
-  for (const WaitEdge& e : u.edges)
-    if (e.call->status == Call::Status::kFailed && is_known(e.call->left) &&
-        e.call->left + kSeenLate >= ended)
-      began = std::min(began, e.call->left - 1ns);
-  return began;
+// connections closed. A call that failed long before its end failed for another reason. The time of the
+// finding is then right before the first failure, on the clock of that rank.
+void set_time_before_those_let_down(Finding& f, const ExitCollector& ends, const Process& p,
+                                    const UnmetNeed& u) {
+  set_time(f, p, p.view->end.time);
+  if (p.view->end.value == 0 || !ends.most_failed) return;
+  Instant first = kEndOfTime;
+  for (const WaitEdge& e : u.edges) {
+    const Process& waiter = *e.waiter->process;
+    if (e.call->status != Call::Status::kFailed || !is_known(e.call->left) || e.call->left >= first) continue;
+    if (maybe_before(*waiter.view, e.call->left + kSeenLate, *p.view, p.view->end.time)) continue;
+    if (certainly_before(*p.view, p.view->end.time, *waiter.view, e.call->left)) continue;
+    first = e.call->left;
+    set_time(f, waiter, first - 1ns);
+  }
 }
 
 std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
@@ -137,7 +143,10 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
     f.kind = "exited_rank";
     f.ranks = {p->rank()};
     f.attempt = job.attempt();
-    f.at = failure ? when_it_began(ends, *p, failure) : before_those_let_down(ends, *p, u);
+    if (failure)
+      set_time(f, *p, when_it_began(ends, *p, failure));
+    else
+      set_time_before_those_let_down(f, ends, *p, u);
     f.text = fmt::format("rank {} {}", p->rank(), end_text(p->view->end));
     if (unfinalized) f.text += " without MPI_Finalize";
     if (u.group) {

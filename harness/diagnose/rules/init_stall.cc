@@ -20,6 +20,7 @@ namespace {
 struct Wait {
   std::vector<int> ranks;
   Instant since = kEndOfTime, until;  // of the first and the last wait; each rank may have waited less
+  const Process* last = nullptr;      // who gave up at `until`; null: some rank still waits
   Duration longest{0};                // of one rank
   bool over = true;                   // every rank gave up
   bool of_nccl = false;
@@ -28,6 +29,7 @@ struct Wait {
   void add(const Joining& j) {
     ranks.push_back(j.process->rank());
     since = std::min(since, j.call->entered);
+    if (j.until >= until) last = j.gave_up ? j.process : nullptr;
     until = std::max(until, j.until);
     longest = std::max(longest, lasted(j.call->entered, j.until));
     over = over && j.gave_up;
@@ -45,12 +47,15 @@ Wait waits(const JobView& job) {
   return out;
 }
 
-bool had_ended(const Process& p, Instant time) { return p.ended() && p.view->end.time <= time; }
+bool had_ended(const Process& p, const Wait& wait) {
+  if (!wait.last) return p.ended() && p.view->end.time <= wait.until;
+  return p.ended() && !maybe_before(*wait.last->view, wait.until, *p.view, p.view->end.time);
+}
 
 std::string why_absent(const JobView& job, const ExpectedRank& expected, const Wait& wait) {
   const Process* p = job.rank(expected.rank);
   if (!p) return expected.started ? "was started and has no record" : "was never started";
-  if (had_ended(*p, wait.until)) return fmt::format("{} before it joined", end_text(p->view->end));
+  if (had_ended(*p, wait)) return fmt::format("{} before it joined", end_text(p->view->end));
   return wait.over ? "had started but not reached initialisation when the others gave up"
                    : "has started but not reached initialisation";
 }
@@ -59,21 +64,21 @@ std::string why_absent(const JobView& job, const ExpectedRank& expected, const W
 // job is over no rank can come.
 bool may_come(const JobView& job, const ExpectedRank& expected, const Wait& wait) {
   const Process* p = job.rank(expected.rank);
-  return p ? !had_ended(*p, wait.until) : !(wait.over && job.timeline().job_over);
+  return p ? !had_ended(*p, wait) : !(wait.over && job.timeline().job_over);
 }
 
 size_t living_members(const JobView& job, const Wait& wait) {
   return static_cast<size_t>(std::count_if(
       job.processes().begin(), job.processes().end(),
-      [&](const auto& p) { return p->member() && (!had_ended(*p, wait.until) || wait.has(p->rank())); }));
+      [&](const auto& p) { return p->member() && (!had_ended(*p, wait) || wait.has(p->rank())); }));
 }
 
 // An NCCL communicator may have only a part of the ranks. A rank that has left, or was a member before, is
 // surely needed only if the communicator has more members than ranks are alive. Otherwise only ranks that
 // never came may be awaited.
-bool is_absent(const Process* p, bool surely_missing, Instant until) {
+bool is_absent(const Process* p, bool surely_missing, const Wait& wait) {
   if (!p || !p->member()) return true;
-  return had_ended(*p, until) && surely_missing;
+  return had_ended(*p, wait) && surely_missing;
 }
 
 std::vector<Finding> of_absent_ranks(const JobView& job, const Wait& wait, const DiagnoseOptions& options) {
@@ -85,7 +90,7 @@ std::vector<Finding> of_absent_ranks(const JobView& job, const Wait& wait, const
   Finding f;
   for (const ExpectedRank& e : job.timeline().expected) {
     if (e.attempt != job.attempt() || wait.has(e.rank)) continue;
-    if (!is_absent(job.rank(e.rank), surely_missing, wait.until)) continue;
+    if (!is_absent(job.rank(e.rank), surely_missing, wait)) continue;
     absent.push_back(e.rank);
     all_may_come = all_may_come && (!surely_missing || may_come(job, e, wait));
     const std::string why = why_absent(job, e, wait);

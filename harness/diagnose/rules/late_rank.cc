@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
 #include "harness/diagnose/model/words.h"
 #include "harness/diagnose/proof/proof.h"
@@ -14,13 +13,20 @@
 namespace rankfault {
 namespace {
 
+// Times of several nodes are compared, too, where rankfault knows their clocks.
 Assumption one_clock(const GivenUp& g) {
-  std::set<uint64_t> hosts{g.by.front().member->process->view->id.host};
-  for (const Member* m : g.late) hosts.insert(m->process->view->id.host);
-  const bool one = hosts.size() == 1;
-  return {"one_clock", one,
+  const ProcessView& first = *g.by.front().member->process->view;
+  if (!g.unordered.empty()) return {"one_clock", false, g.unordered};
+  bool one = true;
+  for (const Member* m : g.late) {
+    const ProcessView& late = *m->process->view;
+    one = one && late.id.host == first.id.host && late.node == first.node;
+    if (late.id.host != first.id.host && late.node == first.node)
+      return {"one_clock", false, "the times come from the clocks of several machines"};
+  }
+  return {"one_clock", true,
           one ? "all times come from the clock of one machine"
-              : "the times come from the clocks of several machines"};
+              : "the clocks of the nodes differ by less than these times do"};
 }
 
 Assumption left_by_its_limit(const GivenUp& g) {
@@ -65,7 +71,7 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
   Finding f;
   f.kind = "late_rank";
   f.attempt = job.attempt();
-  f.at = g->at;
+  set_time(f, *first.member->process, g->at);
   f.op = op_text(first.call->op());
   set_comm(f, *g->group);
   set_seq(f, *first.call);

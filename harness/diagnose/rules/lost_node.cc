@@ -56,6 +56,7 @@ Finding tell(const JobView& job, const std::string& name, const LostNode& node) 
   f.kind = "lost_node";
   f.attempt = job.attempt();
   f.at = node.since;
+  f.clock = NodeClock{};  // the tool itself noticed it
   for (const Process* p : node.processes) f.ranks.push_back(p->rank());
   std::sort(f.ranks.begin(), f.ranks.end());
   const Duration silent = lasted(node.since, job.timeline().look);

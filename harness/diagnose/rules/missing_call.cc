@@ -88,7 +88,7 @@ Finding tell(const JobView& job, const WaitEdge& e, const LeftOutSend& left) {
   f.attempt = job.attempt();
   f.ranks = {e.missing->world_rank};
   f.op = op_text(left.example->op());
-  f.at = left.after->entered;
+  set_time(f, sender, left.after->entered);
   f.call_site = site;
   set_comm(f, *e.group);
   const CommGroup* group = job.group(sender, left.after->comm());

@@ -161,6 +161,10 @@ std::vector<Finding> look(const JobView& now, const DiagnoseOptions& options) {
     only_infer(f);
     f.evidence.emplace_back("the rule assumes that a rank waited for its incomplete nonblocking call");
   }
+  if (std::string why = &job != &now ? why_not_together(now, knot.edges) : ""; !why.empty()) {
+    f.assumes.push_back({"waited_together", false, std::move(why)});
+    only_infer(f);
+  }
   return {std::move(f)};
 }
 

@@ -39,8 +39,8 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions& options) {
     f.attempt = job.attempt();
     f.evidence = {fmt::format("rank {} is in state T", p->rank())};
     if (u.group) describe_unmet(f, u);
-    for (const LaneView& l : p->view->lanes)
-      f.at = std::max(f.at, instant_of(l.state.since_ns));  // not stopped before that
+    for (const LaneView& l : p->view->lanes)  // not stopped before that
+      set_time(f, *p, std::max(f.at, instant_of(l.state.since_ns)));
     f.text = fmt::format("rank {} is stopped (state T)", p->rank());
     if (u.group) f.text += fmt::format("; others need it in {}", short_call(*u.edges.front().call, *u.group));
     found.push_back(std::move(f));

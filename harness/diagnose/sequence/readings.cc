@@ -5,6 +5,7 @@
 #include "harness/diagnose/model/needs.h"
 #include "harness/diagnose/sequence/places.h"
 #include "harness/diagnose/sequence/sequences.h"
+#include "harness/diagnose/timing/clocks.h"
 
 namespace rankfault::readings {
 namespace {
@@ -16,7 +17,8 @@ constexpr int64_t kMostLost = 8;           // failed calls without a record that
 // A call that needs the other's part cannot return before the other entered it.
 bool before_its_time(const Call& c, const Member& m, const Call& other, const Member& of,
                      const CommGroup& group) {
-  return c.succeeded() && is_known(c.left) && c.left < other.entered &&
+  return c.succeeded() && is_known(c.left) &&
+         certainly_before(*m.process->view, c.left, *of.process->view, other.entered) &&
          needs_of(c, m, group).certainly(of.rank);
 }
 

@@ -1,6 +1,7 @@
 #include "harness/diagnose/waits/before_timeouts.h"
 
 #include <algorithm>
+#include <map>
 
 #include "harness/diagnose/model/needs.h"
 #include "harness/diagnose/waits/deadlock.h"
@@ -55,6 +56,10 @@ struct LastWait {
   Instant until;
 };
 
+Instant gave_up_at(const Process& p, const Call& call) {
+  return call.status == Call::Status::kFailed ? call.left : p.view->end.time;
+}
+
 std::vector<LastWait> all_given_up(const JobView& job) {
   std::vector<LastWait> all;
   const bool aborted =
@@ -63,7 +68,7 @@ std::vector<LastWait> all_given_up(const JobView& job) {
     const Call* call = p->ended() ? gave_up_in(*p) : nullptr;
     if (!call || !is_kept_whole(*call)) continue;
     if (call->flags() & RF_CALL_NONBLOCKING && !was_polled(*call, aborted)) continue;
-    const Instant until = call->status == Call::Status::kFailed ? call->left : p->view->end.time;
+    const Instant until = gave_up_at(*p, *call);
     if (!may_have_been_refused(*call, until)) all.push_back({p.get(), call, until});
   }
   return all;
@@ -121,6 +126,36 @@ bool was_nonblocking(const JobView& as_recorded, const WaitEdge& e) {
   const Process* p = as_recorded.rank(e.waiter->process->rank());
   const Call* call = p ? p->find(e.call->lane, e.call->number) : nullptr;
   return call && call->flags() & RF_CALL_NONBLOCKING;
+}
+
+namespace {
+
+// Of the ranks of one node: who entered its call last, and who left it first.
+struct Together {
+  std::optional<LastWait> entered, left;
+
+  void add(const LastWait& w) {
+    if (!entered || w.call->entered > entered->call->entered) entered = w;
+    if (!left || w.until < left->until) left = w;
+  }
+};
+
+}  // namespace
+
+std::string why_not_together(const JobView& as_recorded, const std::vector<WaitEdge>& edges) {
+  std::map<std::string, Together> nodes;
+  for (const WaitEdge& e : edges) {
+    const Process* p = as_recorded.rank(e.waiter->process->rank());
+    const Call* call = p ? p->find(e.call->lane, e.call->number) : nullptr;
+    if (call) nodes[p->view->node].add({p, call, p->ended() ? gave_up_at(*p, *call) : kEndOfTime});
+  }
+  std::string why;
+  for (const auto& [one, a] : nodes)
+    for (const auto& [other, b] : nodes)
+      if (why.empty() && one != other)
+        why = why_unordered(*a.entered->process->view, a.entered->call->entered, *b.left->process->view,
+                            b.left->until);
+  return why;
 }
 
 const JobView& JobView::before_timeouts() const {

@@ -8,6 +8,8 @@
 #pragma once
 
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "harness/diagnose/proof/proof.h"
 
@@ -36,5 +38,9 @@ std::optional<Timeline> before_ranks_gave_up(const JobView&);
 // Whether the edge's call, blocking in the rewound job, was nonblocking. That its rank waited for it is then
 // a guess.
 bool was_nonblocking(const JobView& as_recorded, const WaitEdge&);
+
+// Returns why it is not certain that the ranks of these edges, which are inside calls of the rewound job,
+// were inside them at one instant: the clocks of two nodes do not tell. "" if it is certain.
+std::string why_not_together(const JobView& as_recorded, const std::vector<WaitEdge>&);
 
 }  // namespace rankfault

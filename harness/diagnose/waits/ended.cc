@@ -47,22 +47,40 @@ void keep_first(std::vector<WaitEdge>& edges) {
 }
 
 bool ended_before(const Process& p, const Process& other) {
-  return p.ended() && is_known(p.view->end.time) && p.view->end.time + kTogether < other.view->end.time;
+  return p.ended() && is_known(p.view->end.time) &&
+         certainly_before(*p.view, p.view->end.time + kTogether, *other.view, other.view->end.time);
 }
 
 // A process that was seen alive after that end outlived it. So did a process whose call failed after it.
 bool ended_together(const WaitEdge& e, const Process& other) {
-  const Process& p = *e.waiter->process;
-  if (!is_known(other.view->end.time) || p.view->end.outlived > other.view->end.time) return false;
-  if (e.call->status == Call::Status::kFailed && e.call->left > other.view->end.time) return false;
-  return p.view->dying || (p.ended() && p.view->end.time < other.view->end.time + kTogether);
+  const ProcessView &p = *e.waiter->process->view, &o = *other.view;
+  if (!is_known(o.end.time) || certainly_before(o, o.end.time, p, p.end.outlived)) return false;
+  if (e.call->status == Call::Status::kFailed && certainly_before(o, o.end.time, p, e.call->left))
+    return false;
+  return p.dying || (e.waiter->process->ended() && maybe_before(p, p.end.time, o, o.end.time + kTogether));
 }
 
-// The waiter's call had failed while the other was still alive: because of a limit, or because it was
-// refused.
+// The waiter's call had failed, or may have, while the other was still alive: because of a limit, or because
+// it was refused.
 bool failed_before(const WaitEdge& e, const Process& ended) {
   return e.call->status == Call::Status::kFailed && is_known(ended.view->end.time) &&
-         e.call->left + kTogether < ended.view->end.time;
+         maybe_before(*e.waiter->process->view, e.call->left + kTogether, *ended.view, ended.view->end.time);
+}
+
+std::string why_not_first(const WaitEdge& e, const Process& ended) {
+  const ProcessView &waiter = *e.waiter->process->view, &other = *ended.view;
+  const int rank = e.waiter->world_rank;
+  if (ended_together(e, ended)) {
+    const std::string unordered = why_unordered(other, other.end.time, waiter, waiter.end.time);
+    if (waiter.dying || unordered.empty())
+      return fmt::format("rank {} waits for it and ended at the same time, perhaps first", rank);
+    return fmt::format("rank {} waits for it and may have ended first: {}", rank, unordered);
+  }
+  if (!failed_before(e, ended)) return "";
+  const std::string unordered = why_unordered(other, other.end.time, waiter, e.call->left);
+  if (unordered.empty())
+    return fmt::format("the call of rank {} had failed before this end, so this end did not cause it", rank);
+  return fmt::format("the call of rank {} may have failed before this end: {}", rank, unordered);
 }
 
 // It would be a false proof to blame a rank that the launcher ended because of the waiter.
@@ -70,12 +88,7 @@ void doubt_who_was_first(Finding& f, const UnmetNeed& u) {
   const Process& ended = *u.member->process;
   std::string why;
   for (const WaitEdge& e : u.edges)
-    if (why.empty() && ended_together(e, ended))
-      why =
-          fmt::format("rank {} waits for it and ended at the same time, perhaps first", e.waiter->world_rank);
-    else if (why.empty() && failed_before(e, ended))
-      why = fmt::format("the call of rank {} had failed before this end, so this end did not cause it",
-                        e.waiter->world_rank);
+    if (why.empty()) why = why_not_first(e, ended);
   if (why.empty()) return;
   f.assumes.push_back({"ended_first", false, std::move(why)});
   only_infer(f);
@@ -194,7 +207,8 @@ bool is_handled(const JobView& job, const Process& ended) {
     if (p == &ended || p->view->end.by_signal) continue;
     if (p->view->end.value != 0) return false;
     went_on = went_on || std::any_of(p->calls.begin(), p->calls.end(), [&](const Call& c) {
-                return c.entered > ended.view->end.time && c.succeeded() && goes_on(c);
+                return certainly_before(*ended.view, ended.view->end.time, *p->view, c.entered) &&
+                       c.succeeded() && goes_on(c);
               });
   }
   return went_on;

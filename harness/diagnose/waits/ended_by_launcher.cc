@@ -1,10 +1,13 @@
 #include "harness/diagnose/waits/ended_by_launcher.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <csignal>
 
 #include "harness/diagnose/model/end_times.h"
 #include "harness/diagnose/model/made.h"
+#include "harness/diagnose/timing/clocks.h"
 
 namespace rankfault {
 namespace {
@@ -60,15 +63,35 @@ LauncherEnds::LauncherEnds(const JobView& job) {
 }
 
 bool LauncherEnds::may_follow(const Cause& cause, const Process& p) {
-  return p.view->end.value == SIGKILL && p.view->end.time < cause.explained_until;
+  return p.view->end.value == SIGKILL && is_known(cause.explained_until) &&
+         maybe_before(*p.view, p.view->end.time, *cause.process->view, cause.explained_until);
 }
 
-bool LauncherEnds::is_unclear(const Process& p) const {
+// Whether the launcher may have ended the process because of that cause, as far as the clocks of two nodes
+// tell.
+bool LauncherEnds::may_cause(const Cause& cause, const Process& p) {
+  const ProcessView &c = *cause.process->view, &ended = *p.view;
+  return error_between(c, ended) != Duration{} && is_of_launchers(ended.end.value) && !aborted(p) &&
+         maybe_before(c, cause.at, ended, ended.end.time) &&
+         (cause.by_itself || maybe_before(c, cause.at, ended, ended.end.outlived) ||
+          !certainly_before(ended, ended.end.time, c, cause.at + kTogether));
+}
+
+std::string LauncherEnds::why_unclear(const Process& p) const {
   const ProcessEnd& end = p.view->end;
-  if (!p.ended() || !end.status_known || !end.by_signal) return false;
-  return std::any_of(causes_.begin(), causes_.end(), [&](const Cause& c) {
-    return c.process != &p && c.by_itself && c.at < end.time && may_follow(c, p);
-  });
+  if (!p.ended() || !end.status_known || !end.by_signal) return "";
+  for (const Cause& c : causes_) {
+    if (c.process == &p) continue;
+    if (may_cause(c, p)) {
+      const std::string why = why_unordered(*c.process->view, c.at, *p.view, end.time);
+      const char* did = aborted(*c.process) ? "called MPI_Abort" : "ended";
+      if (!why.empty()) return fmt::format("rank {} may have {} before: {}", c.process->rank(), did, why);
+      return fmt::format("the launcher may have ended it after rank {}", c.process->rank());
+    }
+    if (c.by_itself && maybe_before(*c.process->view, c.at, *p.view, end.time) && may_follow(c, p))
+      return "another rank had failed in a call and ended";
+  }
+  return "";
 }
 
 const Process* LauncherEnds::first_before(const Process& p) const {
@@ -78,7 +101,11 @@ const Process* LauncherEnds::first_before(const Process& p) const {
   for (const Cause& cause : causes_) {
     if (cause.at >= end.time) break;
     if (cause.process == &p || may_follow(cause, p)) continue;
-    if (cause.by_itself || end.outlived > cause.at || end.time >= cause.at + kTogether) return cause.process;
+    const ProcessView& c = *cause.process->view;
+    if (!certainly_before(c, cause.at, *p.view, end.time)) continue;
+    if (cause.by_itself || certainly_before(c, cause.at, *p.view, end.outlived) ||
+        !maybe_before(*p.view, end.time, c, cause.at + kTogether))
+      return cause.process;
   }
   return nullptr;
 }

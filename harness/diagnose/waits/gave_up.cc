@@ -1,5 +1,7 @@
 #include "harness/diagnose/waits/gave_up.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <csignal>
 #include <map>
@@ -115,6 +117,36 @@ const Past& past_of(const Process& p, Pasts& pasts) {
   return known != pasts.end() ? known->second : pasts.emplace(&p, Past(p)).first->second;
 }
 
+// Events of a process of another node that may have been before or after the rank gave up: that the process
+// ended or a call of it failed, and, of a late rank, also that it entered or left a call.
+std::string unordered_events(const GaveUp& first, const Process& p, bool is_late) {
+  const ProcessView &waiter = *first.member->process->view, &other = *p.view;
+  if (error_between(waiter, other) == Duration{}) return "";
+  std::string why;
+  const auto compare = [&](Instant at, Instant with) {
+    if (why.empty()) why = why_unordered(waiter, with, other, at);
+  };
+  for (const Call& c : p.calls) {
+    if (!is_call(c)) continue;
+    if (c.status == Call::Status::kFailed) compare(c.left, first.call->entered);
+    if (is_late) compare(c.entered, first.at);
+    if ((is_late || c.status == Call::Status::kFailed) && !c.open()) compare(c.left, first.at);
+  }
+  if (p.ended()) compare(other.end.time, first.at + kTogether);
+  if (p.ended() && is_late) compare(other.end.time, first.at);
+  return why;
+}
+
+// A late rank that runs may have entered the call after its record was copied from its node, or, as far as
+// the clocks tell, right after the look.
+std::string too_new_for_its_record(const GaveUp& first, const Member& late, uint64_t seq, Instant look) {
+  const ProcessView &waiter = *first.member->process->view, &other = *late.process->view;
+  if ((waiter.node.empty() && other.node.empty()) || late.process->ended() || late.at(seq)) return "";
+  const Instant read = other.node.empty() ? look : look - kOldestCopy;
+  if (certainly_before(waiter, first.at, other, read)) return "";
+  return fmt::format("rank {} runs, and its record may be older than these times", late.world_rank);
+}
+
 // The ranks that gave up at one place of a communicator, in order of time.
 struct GivenUpPlace {
   const CommGroup* group;
@@ -122,12 +154,12 @@ struct GivenUpPlace {
   std::vector<GaveUp> by;
 };
 
-std::optional<GivenUp> given_up_at(const CommGroup& group, uint64_t seq, std::vector<GaveUp> by,
-                                   Pasts& pasts) {
+std::optional<GivenUp> given_up_at(const CommGroup& group, uint64_t seq, std::vector<GaveUp> by, Pasts& pasts,
+                                   Instant look) {
   // Ranks that came later entered a call that was already over.
   std::erase_if(by, [at = by.front().at](const GaveUp& g) { return g.call->entered > at; });
   const GaveUp& first = by.front();
-  GivenUp out{&group, seq, first.at, by, {}, {}};
+  GivenUp out{&group, seq, first.at, by, {}, {}, ""};
   const Needs needs = needs_of(*first.call, *first.member, group);
   Instant last_came = first.call->entered;
   std::unordered_set<const Member*> gave_up_too;
@@ -137,11 +169,16 @@ std::optional<GivenUp> given_up_at(const CommGroup& group, uint64_t seq, std::ve
     if (!gave_up_too.count(&m) &&
         failed_between(*m.process, past_of(*m.process, pasts), first.call->entered, first.at))
       return std::nullopt;
+    if (!gave_up_too.count(&m) && out.unordered.empty())
+      out.unordered = unordered_events(first, *m.process, false);
     const Call* own = m.at(seq);
     if (own && own->entered <= first.at) last_came = std::max(last_came, own->entered);
     if (!needs.certainly(m.rank) || had_entered(m, seq, first.at) != Known::kNo) continue;
     if (is_done_or_failed(*m.process, m, seq, first.at)) return std::nullopt;
-    (inside_at(*m.process, first.at) ? out.inside : out.late).push_back(&m);
+    const bool is_inside = inside_at(*m.process, first.at);
+    (is_inside ? out.inside : out.late).push_back(&m);
+    if (!is_inside && out.unordered.empty()) out.unordered = unordered_events(first, *m.process, true);
+    if (!is_inside && out.unordered.empty()) out.unordered = too_new_for_its_record(first, m, seq, look);
   }
   if (out.late.empty()) return std::nullopt;
   if (!first.by_limit() && lasted(last_came, first.at) < kShortestGuess) return std::nullopt;
@@ -199,7 +236,8 @@ std::optional<GivenUp> first_given_up(const JobView& job) {
     return a.by.front().at < b.by.front().at;
   });
   for (GivenUpPlace& place : places)
-    if (std::optional<GivenUp> g = given_up_at(*place.group, place.seq, std::move(place.by), pasts))
+    if (std::optional<GivenUp> g =
+            given_up_at(*place.group, place.seq, std::move(place.by), pasts, job.timeline().look))
       return longer_than_usual(*g) ? g : std::nullopt;
   return std::nullopt;
 }

@@ -2,10 +2,12 @@
 // entered.
 //
 // This is a recorded fact at one instant, and later events do not change it: if the late member enters, its
-// entry has a later time stamp. All time stamps come from one clock (CLOCK_MONOTONIC of one boot).
+// entry has a later time stamp. Time stamps come from one clock (CLOCK_MONOTONIC of one boot) or, of other
+// nodes, are known up to an error (timing/clocks.h).
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "harness/diagnose/model/view.h"
@@ -28,6 +30,7 @@ struct GivenUp {
   std::vector<GaveUp> by;             // in order of time
   std::vector<const Member*> late;    // needed, not entered at that instant, and outside any call
   std::vector<const Member*> inside;  // needed, not entered at that instant, and inside another call
+  std::string unordered;  // why the clocks of two nodes do not tell what a member did before; "": they do
 };
 
 // Returns the earliest one of the job that no other failure explains. Returns none if a member had ended,

@@ -123,7 +123,7 @@ Finding late_finding(const JobView& job, const LateRank& late, const char* kind)
   if (late.why != LateRank::Why::kWaits) f.ranks = {late.process->rank()};
   describe_waiters(f, job, late.edges);
   const WaitEdge& first = late.edges.front();
-  f.at = first.call->entered;
+  set_time(f, *first.waiter->process, first.call->entered);
   f.text = fmt::format("rank {} {} while others wait for it in {}, {}", late.process->rank(),
                        where_it_is(late), short_call(*first.call, *first.group), late.patience.text());
   return f;

@@ -28,7 +28,7 @@ Finding missing(const JobView& job, const CommGroup& group, std::vector<int> ran
 // earlier rounds.
 Finding tell(const JobView& job, const StreamKnot& knot, const LeftOut& left) {
   Finding f = missing(job, *left.group, {left.member->world_rank}, left.example->op());
-  f.at = left.after->entered;
+  set_time(f, *left.member->process, left.after->entered);
   f.call_site = call_site_of(*left.member->process, *left.example);
   f.text = fmt::format("{} left out {} before {}; it made one there in each earlier round",
                        member_text(*left.group, *left.member), called_text(*left.example, *left.group),
@@ -122,7 +122,7 @@ std::vector<Finding> by_own_members(const JobView& job, const DiagnoseOptions& o
       named.insert(w.place);
       const CommGroup& group = *w.place->group;
       Finding f = missing(job, group, {m->process->rank()}, w.call->op());
-      f.at = w.call->entered;
+      set_time(f, *w.waiter->process, w.call->entered);
       set_seq(f, *w.call);
       f.call_site = call_site_of(*w.waiter->process, *w.call);
       f.text = fmt::format("{} left out {}, which {} waits for", member_text(group, *m),
