@@ -93,7 +93,7 @@ Result<FinishedRun> run_scenario(const Plan& plan, const RunOptions& options) {
   const AllDescriptors descriptors;
   NodeSetup remote;
   if (options.with_agent && spans_nodes(plan)) {
-    Result<NodeSetup> setup = open_nodes(run.dir, run.journal, options.listen);
+    Result<NodeSetup> setup = open_nodes(plan, run.dir, run.journal, options.listen);
     if (!setup) return not_launched(run, setup.error());
     remote = std::move(*setup);
     run.observer->set_remote(remote.nodes.get());

@@ -38,10 +38,11 @@ int refuse(const std::string& dir, const Error& error) {
   return exit_of(error);
 }
 
-int guard_node() {
+int guard_node(int root) {
   const std::string dir = variable(RF_TASK_DIR);
   const auto key = RunKey::from_hex(variable(RF_TASK_KEY));
-  NodeGuardianOptions options{dir, "", 0, key ? *key : RunKey::fresh(), name_of_node(), catch_interrupts()};
+  NodeGuardianOptions options{
+      dir, "", 0, key ? *key : RunKey::fresh(), name_of_node(), root, catch_interrupts()};
   std::istringstream(variable(RF_TASK_TOOL)) >> options.host >> options.port;
   if (dir.empty() || !key || options.port <= 0)
     return refuse(dir, usage_error("rankfault node is started by rankfault, not by hand"));
@@ -57,7 +58,11 @@ const Registration<CliCommand> kNode{{
     "Guard one node of a job of several hosts (rankfault-task starts it)",
     "It keeps the flight records of the node's ranks and sends them to the rankfault that watches the job.\n"
     "Exit status: 0, or 64 when it is started by hand.",
-    [](CLI::App&) { return [] { return guard_node(); }; },
+    [](CLI::App& app) {
+      auto root = std::make_shared<int>(0);
+      app.add_option("root", *root, "the pid of the parent of all tasks");
+      return [root] { return guard_node(*root); };
+    },
 }};
 
 }  // namespace

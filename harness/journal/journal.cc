@@ -68,8 +68,8 @@ std::string in_words(const Json& line) {
 
 }  // namespace
 
-uint64_t Journal::write(const std::string& ev, const Json& keys) {
-  Json line = {{"n", ++lines_}, {"t", HostClock::now()}, {"ev", ev}};
+uint64_t Journal::write(const std::string& ev, const Json& keys, Instant when) {
+  Json line = {{"n", ++lines_}, {"t", when}, {"ev", ev}};
   line.update(keys);
   mask(line);
   const int refused = append(fd_.get(), line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");

@@ -20,7 +20,12 @@ class Journal {
   // (harness/base/mask.h).
   template <typename E>
   uint64_t write(const E& event) {
-    return write(E::kDoc.name, keys_to_json(event));
+    return write(E::kDoc.name, keys_to_json(event), HostClock::now());
+  }
+  // The same for something that happened at another time, on a node whose line comes later.
+  template <typename E>
+  uint64_t write_at(Instant when, const E& event) {
+    return write(E::kDoc.name, keys_to_json(event), when);
   }
   // Call after the last line: gives back the reserved disk room that was not used.
   void give_back_room();
@@ -29,7 +34,7 @@ class Journal {
   const std::string& why_lost() const { return why_lost_; }  // the first refusal; "": there was none
 
  private:
-  uint64_t write(const std::string& ev, const Json& keys);
+  uint64_t write(const std::string& ev, const Json& keys, Instant when);
   explicit Journal(UniqueFd fd) : fd_(std::move(fd)) {}
   UniqueFd fd_;
   uint64_t lines_ = 0, lost_ = 0;

@@ -27,7 +27,8 @@ std::string node_dir() {
 
 }  // namespace
 
-Result<NodeSetup> open_nodes(const RunDir& dir, Journal& journal, const std::string& where) {
+Result<NodeSetup> open_nodes(const Plan& plan, const RunDir& dir, Journal& journal,
+                             const std::string& where) {
   const RunKey key = RunKey::fresh();
   const std::string place = place_to_listen(where);
   Result<Listener> listener = Listener::open(place, key);
@@ -37,7 +38,8 @@ Result<NodeSetup> open_nodes(const RunDir& dir, Journal& journal, const std::str
     return error;
   }
   NodeChannel channel{node_dir(), listener->address(), listener->port(), key.hex()};
-  return NodeSetup{std::make_unique<RemoteNodes>(std::move(*listener), dir.records(), journal),
+  return NodeSetup{std::make_unique<RemoteNodes>(std::move(*listener), dir.records(),
+                                                 plan.actions.empty() ? "" : to_json(plan).dump(), journal),
                    std::move(channel)};
 }
 

@@ -6,6 +6,7 @@
 
 #include "harness/launch/node_channel.h"
 #include "harness/nodes/remote_nodes.h"
+#include "harness/plan/plan.h"
 #include "harness/run_dir/run_dir.h"
 
 namespace rankfault {
@@ -17,6 +18,6 @@ struct NodeSetup {
 
 // `where`: the interface, address or host name at which the nodes reach the tool; "": $RANKFAULT_LISTEN, else
 // this host's own name.
-Result<NodeSetup> open_nodes(const RunDir&, Journal&, const std::string& where);
+Result<NodeSetup> open_nodes(const Plan&, const RunDir&, Journal&, const std::string& where);
 
 }  // namespace rankfault

@@ -29,9 +29,8 @@ std::string bytes_from(const std::string& path, uint64_t offset) {
 
 }  // namespace
 
-NodeGuardian::NodeGuardian(NodeGuardianOptions options, Tasks tasks, Journal journal)
+NodeGuardian::NodeGuardian(NodeGuardianOptions options, Journal journal)
     : options_(std::move(options)),
-      tasks_(std::move(tasks)),
       journal_(std::move(journal)),
       promptness_(realtime_wanted()),
       observer_(make_observer({options_.dir + "/records"}, HostClock::now())),
@@ -42,20 +41,44 @@ Result<std::unique_ptr<NodeGuardian>> NodeGuardian::start(NodeGuardianOptions op
   if (!tool) return tool.error();
   Result<Journal> journal = Journal::create(options.dir + "/journal.ndjson");
   if (!journal) return journal.error();
-  Result<Tasks> tasks = Tasks::listen(options.dir);
-  if (!tasks) return tasks.error();
-  std::unique_ptr<NodeGuardian> guardian(
-      new NodeGuardian(std::move(options), std::move(*tasks), std::move(*journal)));
+  std::unique_ptr<NodeGuardian> guardian(new NodeGuardian(std::move(options), std::move(*journal)));
   guardian->tool_ = std::make_unique<Connection>(std::move(*tool));
-  guardian->heard_ = HostClock::now();
+  if (const Status armed = guardian->take_plan(); !armed) return armed.error();
+  Result<Tasks> tasks = Tasks::listen(guardian->options_.dir);  // from now on tasks begin
+  if (!tasks) return tasks.error();
+  guardian->tasks_ = std::move(*tasks);
   guardian->send(NodeMessage::kHello, HelloMessage{kNodeProtocol, kVersion, guardian->options_.node}.pack());
   return guardian;
+}
+
+// The tool sends it first of all.
+Status NodeGuardian::take_plan() {
+  const Instant until = HostClock::now() + kConnectLimit;
+  for (;;) {
+    if (const Status received = tool_->receive(); !received) return received;
+    if (const auto frame = tool_->next()) {
+      const Result<TextMessage> plan = TextMessage::unpack(frame->payload);
+      if (!plan) return plan.error();
+      heard_ = HostClock::now();
+      if (plan->text.empty()) return Done{};
+      Result<std::unique_ptr<NodeFaults>> faults =
+          NodeFaults::arm(options_.dir, plan->text, options_.root, journal_);
+      if (!faults) return faults.error();
+      faults_ = std::move(*faults);
+      return Done{};
+    }
+    if (HostClock::now() > until) return usage_error("the tool sends no plan");
+    pollfd p{tool_->fd(), POLLIN, 0};
+    ::poll(&p, 1, 100);
+  }
 }
 
 void NodeGuardian::run() {
   for (;;) {
     wait();
     const Instant now = HostClock::now();
+    if (faults_) faults_->serve();
+    send_lines();
     take_tasks();
     if (now >= next_scan_) scan();
     take_ends();
@@ -72,8 +95,9 @@ void NodeGuardian::run() {
 // A task may end when the tool has taken all that was said of it, or cannot be reached. With the last one the
 // tool gets what no later question can bring.
 void NodeGuardian::answer_tasks() {
-  if (ends_.waiting() || !tasks_.any_waits()) return;
-  const bool last = tasks_.all_wait();
+  if (ends_.waiting() || !tasks_->any_waits()) return;
+  const bool last = tasks_->all_wait();
+  send_lines();
   if (tool_ && said_ == 0) {
     for (auto& [id, sent] : sent_) send_process(id, sent, FlightCopy::Take::kAll);
     send(NodeMessage::kSaid, NumberMessage{said_ = ++asked_}.pack());
@@ -82,7 +106,18 @@ void NodeGuardian::answer_tasks() {
   if (tool_ && heard_number_ < said_) return;
   if (tool_ && last) remove_folder();
   said_ = 0;
-  tasks_.answer();
+  tasks_->answer();
+}
+
+// The lines of its journal about faults: only an Injector writes them.
+void NodeGuardian::send_lines() {
+  if (!faults_ || !tool_ || journal_.lines() == lines_sent_) return;
+  lines_sent_ = journal_.lines();
+  std::istringstream text(bytes_from(options_.dir + "/journal.ndjson", journal_bytes_));
+  for (std::string line; std::getline(text, line);) {
+    journal_bytes_ += line.size() + 1;
+    if (line.find(R"("ev":"fault_)") != std::string::npos) send(NodeMessage::kLine, TextMessage{line}.pack());
+  }
 }
 
 void NodeGuardian::remove_folder() {
@@ -92,14 +127,15 @@ void NodeGuardian::remove_folder() {
 
 bool NodeGuardian::is_over(Instant now) {
   if (job_over_ || (options_.interrupted && *options_.interrupted)) return true;
-  if (tool_ || !tasks_.none_left()) idle_since_ = now;
+  if (tool_ || !tasks_->none_left()) idle_since_ = now;
   return now - idle_since_ > kIdle;
 }
 
 void NodeGuardian::wait() {
   std::vector<pollfd> polls;
-  tasks_.add_polls(polls);
+  tasks_->add_polls(polls);
   ends_.add_polls(polls);
+  if (faults_) faults_->add_polls(polls);
   if (tool_)
     polls.push_back({tool_->fd(), static_cast<short>(POLLIN | (tool_->wants_write() ? POLLOUT : 0)), 0});
   const timespec tick{0, (ends_.waiting() ? kTick / 5 : kTick).count()};
@@ -172,7 +208,7 @@ void NodeGuardian::answer_sync(uint64_t number) {
 }
 
 void NodeGuardian::take_tasks() {
-  for (const TaskMessage& task : tasks_.take()) {
+  for (const TaskMessage& task : tasks_->take()) {
     told_tasks_.push_back(task);
     send(NodeMessage::kTask, task.pack());
     if (!task.ended) continue;
@@ -202,6 +238,7 @@ void NodeGuardian::scan() {
 void NodeGuardian::take_ends() {
   for (const RankEnd& end : ends_.collect()) {
     observer_->set_end(end);
+    if (faults_) faults_->process_ended(end);
     if (const auto at = sent_.find(end.process); at != sent_.end())
       send_process(at->first, at->second, FlightCopy::Take::kAll);
     told_ends_.push_back(end);

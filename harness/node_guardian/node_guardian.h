@@ -13,10 +13,12 @@
 #include <atomic>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "harness/live/exit_collector.h"
+#include "harness/node_guardian/node_faults.h"
 #include "harness/node_guardian/tasks.h"
 #include "harness/nodes/connection.h"
 #include "harness/nodes/flight_copy.h"
@@ -30,6 +32,7 @@ struct NodeGuardianOptions {
   int port = 0;  // of the tool
   RunKey key;
   std::string node;  // its name
+  int root = 0;      // the parent of all tasks of the node
   const std::atomic<int>* interrupted = nullptr;
 };
 
@@ -44,7 +47,7 @@ class NodeGuardian {
     uint32_t maps_of = 0;       // the modules_version whose maps were sent
     uint64_t python_bytes = 0;  // of its .python file
   };
-  NodeGuardian(NodeGuardianOptions options, Tasks tasks, Journal journal);
+  NodeGuardian(NodeGuardianOptions options, Journal journal);
   bool is_over(Instant now);
   void wait();
   void connect(Instant now);
@@ -59,21 +62,25 @@ class NodeGuardian {
   void send_facts();
   void answer_tasks();
   void remove_folder();
+  Status take_plan();
+  void send_lines();
   void send(NodeMessage, const std::string& payload);
   std::string record_of(const ProcessId& id) const {
     return options_.dir + "/records/" + id.to_string() + ".ring";
   }
 
   NodeGuardianOptions options_;
-  Tasks tasks_;
+  std::optional<Tasks> tasks_;
   Journal journal_;
   Promptness promptness_;
   std::unique_ptr<Observer> observer_;
+  std::unique_ptr<NodeFaults> faults_;  // null: nothing acts on the ranks
   ExitCollector ends_;
   std::unique_ptr<Connection> tool_;  // null: not connected
   std::map<ProcessId, Sent> sent_;
   std::vector<TaskMessage> told_tasks_;  // told again after a new connection
   std::vector<RankEnd> told_ends_;
+  uint64_t lines_sent_ = 0, journal_bytes_ = 0;  // of its journal
   Instant next_states_, next_scan_, next_connect_, idle_since_;
   Instant heard_;                                     // the tool, which pings twice a second
   uint64_t asked_ = 0, said_ = 0, heard_number_ = 0;  // said_: the question that has no answer yet; 0: none

@@ -170,6 +170,15 @@ Result<TaskMessage> TaskMessage::unpack(const std::string& payload) {
   return checked(in, std::move(m));
 }
 
+std::string TextMessage::pack() const { return Packer().text(text).payload(); }
+
+Result<TextMessage> TextMessage::unpack(const std::string& payload) {
+  Unpacker in(payload);
+  TextMessage m;
+  m.text = in.text();
+  return checked(in, std::move(m));
+}
+
 std::string NumberMessage::pack() const { return Packer().u64(number).payload(); }
 
 Result<NumberMessage> NumberMessage::unpack(const std::string& payload) {

@@ -29,9 +29,11 @@ enum class NodeMessage : uint16_t {
   kTask,
   kSynced,
   kSaid,
+  kLine,
   kPing = 64,  // tool -> node
   kSync,
   kHeard,
+  kPlan,
   kQuit,
 };
 
@@ -96,6 +98,14 @@ struct TaskMessage {
   int wait_status = 0;
   std::string pack() const;
   static Result<TaskMessage> unpack(const std::string& payload);
+};
+
+// kPlan: what acts on ranks, as in plan.json; "": nothing does. It is the tool's first message. kLine: a line
+// of the node's own journal about a fault.
+struct TextMessage {
+  std::string text;
+  std::string pack() const;
+  static Result<TextMessage> unpack(const std::string& payload);
 };
 
 struct NumberMessage {  // kSync, and kSynced as its answer; kSaid, and kHeard when all before it was taken

@@ -12,6 +12,7 @@ namespace {
 constexpr Duration kPingEvery = 500ms;
 constexpr size_t kMostCopies = 65'536;
 constexpr size_t kMostEarly = 100'000;
+constexpr uint64_t kMostPython = uint64_t{1} << 30;  // bytes of a file of Python frames
 
 std::string stem_of(const std::string& name) { return name.substr(0, name.rfind('.')); }
 
@@ -76,6 +77,8 @@ Status RemoteNode::take(const WireFrame& frame, Instant now) {
       answered_ = std::max(answered_, m->number);
       return Done{};
     }
+    case NodeMessage::kLine:
+      return take_line(frame.payload);
     case NodeMessage::kSaid:
       connection_.send(static_cast<uint16_t>(NodeMessage::kHeard), frame.payload);
       (void)connection_.flush();
@@ -144,6 +147,7 @@ Status RemoteNode::take_beside(const std::string& payload) {
   if (!m) return m.error();
   const Result<Copy*> copy = copy_of(m->name);
   if (!copy) return copy.error();
+  if (m->offset > kMostPython) return usage_error("the file of Python frames is too large");
   const std::string stem = records_ + "/" + stem_of(m->name);
   if (m->what == BesideMessage::What::kPython) return write_at(stem + ".python", m->offset, m->bytes, false);
   (*copy)->has_maps = true;
@@ -178,6 +182,39 @@ Status RemoteNode::take_task(const std::string& payload) {
   task.pid = m->pid;
   task.program = m->program;
   if (m->ended) task.end = ExitStatus::from_wait_status(m->wait_status);
+  return Done{};
+}
+
+namespace {
+
+// Every time in an event.
+template <HasKeys T>
+void convert_times_of(T& event, const ClockOffset& clock) {
+  T::keys([&](const char*, auto member, const char* = "") {
+    auto& value = event.*member;
+    if constexpr (std::is_same_v<std::remove_reference_t<decltype(value)>, Instant>)
+      value = clock.tool_time(value);
+    else if constexpr (std::is_same_v<std::remove_reference_t<decltype(value)>, std::optional<Instant>>)
+      if (value) value = clock.tool_time(*value);
+  });
+}
+
+}  // namespace
+
+Status RemoteNode::take_line(const std::string& payload) {
+  const Result<TextMessage> m = TextMessage::unpack(payload);
+  if (!m) return m.error();
+  const Json json = Json::parse(m->text, nullptr, false);
+  if (json.is_discarded()) return usage_error("a line of its journal is not JSON");
+  Result<JournalLine> line = journal_line(json);
+  if (!line) return line.error();
+  line->t = clock_.tool_time(line->t);
+  std::visit(
+      [&](auto& event) {
+        if constexpr (HasKeys<std::remove_reference_t<decltype(event)>>) convert_times_of(event, clock_);
+      },
+      line->event);
+  lines_.push_back(std::move(*line));
   return Done{};
 }
 

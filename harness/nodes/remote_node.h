@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/journal/journal_line.h"
 #include "harness/nodes/clock_offset.h"
 #include "harness/nodes/connection.h"
 #include "harness/nodes/flight_mirror.h"
@@ -44,6 +45,8 @@ class RemoteNode {
   Instant next_ping() const { return next_ping_; }
   const ClockOffset& clock() const { return clock_; }
 
+  // What was done to ranks there: lines of the node's journal, on the tool's clock.
+  std::vector<JournalLine> take_lines() { return std::exchange(lines_, {}); }
   std::vector<RankEnd> take_ends() { return std::exchange(ends_, {}); }  // on the tool's clock
   const std::map<std::pair<int, uint64_t>, Task>& tasks() const { return tasks_; }
 
@@ -71,6 +74,7 @@ class RemoteNode {
   Status take_facts(const std::string& payload);
   Status take_end(const std::string& payload);
   Status take_task(const std::string& payload);
+  Status take_line(const std::string& payload);
   Result<Copy*> copy_of(const std::string& name);
 
   Connection connection_;
@@ -83,6 +87,7 @@ class RemoteNode {
   std::map<ProcessId, Copy> copies_;
   std::map<std::pair<int, uint64_t>, Task> tasks_;  // by pid and start
   std::vector<RankEnd> ends_;
+  std::vector<JournalLine> lines_;
 };
 
 }  // namespace rankfault

@@ -26,6 +26,8 @@ events::RankEnd line_of(const RankEnd& end) {
           .oom_kill_in = end.oom_kill_in};
 }
 
+bool is_asked(const RemoteNode& node) { return !node.is_silent && !node.connection().lost(); }
+
 }  // namespace
 
 void RemoteNodes::add_polls(std::vector<pollfd>& polls) const {
@@ -37,8 +39,10 @@ void RemoteNodes::add_polls(std::vector<pollfd>& polls) const {
 }
 
 void RemoteNodes::serve(Instant now) {
-  for (Connection& connection : listener_.accept_proved(now))
+  for (Connection& connection : listener_.accept_proved(now)) {
+    connection.send(static_cast<uint16_t>(NodeMessage::kPlan), TextMessage{plan_}.pack());
     new_.emplace_back(std::move(connection), records_, now);
+  }
   for (auto node = new_.begin(); node != new_.end();) {
     const auto next = std::next(node);
     serve(*node, now);
@@ -50,6 +54,7 @@ void RemoteNodes::serve(Instant now) {
   }
   for (RemoteNode& node : nodes_) {
     serve(node, now);
+    take_lines(node);
     note_silence(node, now);
   }
 }
@@ -79,11 +84,14 @@ void RemoteNodes::note_hello(std::list<RemoteNode>::iterator node) {
   new_.erase(node);
 }
 
+// A guardian whose connection is closed has left, or connects again, or was killed with the whole job: only
+// time tells.
 void RemoteNodes::note_silence(RemoteNode& node, Instant now) {
-  const bool silent = node.connection().lost() || now - node.heard() > kSilent;
+  const bool left = node.connection().lost() && node.all_tasks_ended();
+  const bool silent = left || now - node.heard() > kSilent;
   if (silent == node.is_silent) return;
   node.is_silent = silent;
-  node.has_left = silent && node.connection().lost() && node.all_tasks_ended();
+  node.has_left = left;
   news_ = news_ || !node.has_left;
   journal_.write(events::Node{node.hello().node, node.connection().peer(),
                               node.has_left ? "left"
@@ -102,6 +110,18 @@ std::vector<RankEnd> RemoteNodes::take_ends() {
   return all;
 }
 
+// What was done to a rank changes what a look sees.
+void RemoteNodes::take_lines(RemoteNode& node) {
+  for (const JournalLine& line : node.take_lines()) {
+    news_ = true;
+    std::visit(
+        [&](const auto& event) {
+          if constexpr (HasKeys<std::decay_t<decltype(event)>>) journal_.write_at(line.t, event);
+        },
+        line.event);
+  }
+}
+
 void RemoteNodes::poll_for(Duration span) {
   std::vector<pollfd> polls;
   add_polls(polls);
@@ -113,9 +133,9 @@ void RemoteNodes::poll_for(Duration span) {
 void RemoteNodes::renew() {
   ++asked_;
   for (RemoteNode& node : nodes_)
-    if (!node.is_silent) node.ask(asked_);
+    if (is_asked(node)) node.ask(asked_);
   const Instant until = HostClock::now() + kRenewLimit;
-  const auto waits = [&](const RemoteNode& node) { return !node.is_silent && !node.has_answered(asked_); };
+  const auto waits = [&](const RemoteNode& node) { return is_asked(node) && !node.has_answered(asked_); };
   while (std::any_of(nodes_.begin(), nodes_.end(), waits) && HostClock::now() < until)
     poll_for(until - HostClock::now());
 }
@@ -134,7 +154,8 @@ bool RemoteNodes::describe(ProcessView& view) const {
       node->clock().error(Instant(HostClock::now().time_since_epoch() + Duration(node->clock().fixed_ns())));
   const bool silent = node->is_silent && !node->has_left;
   if (silent) view.unheard_since = node->heard();
-  const bool answered = node->has_left || (!silent && node->has_answered(asked_));
+  const bool answered =
+      node->has_left || (!silent && !node->connection().lost() && node->has_answered(asked_));
   view.stable = view.stable && answered && node->is_of_one_instant(view.id) && !node->has_unread_end(view.id);
   node->add_facts(view);
   return true;
@@ -148,7 +169,7 @@ std::string RemoteNodes::maps_of(const ProcessId& process) const {
 void RemoteNodes::quit(Duration limit) {
   for (RemoteNode& node : nodes_) node.connection().send(static_cast<uint16_t>(NodeMessage::kQuit), "");
   const Instant until = HostClock::now() + limit;
-  const auto stays = [](const RemoteNode& node) { return !node.is_silent; };
+  const auto stays = [](const RemoteNode& node) { return is_asked(node); };
   while (std::any_of(nodes_.begin(), nodes_.end(), stays) && HostClock::now() < until)
     poll_for(std::min<Duration>(until - HostClock::now(), 100ms));
 }

@@ -24,9 +24,13 @@ class RemoteNodes final : public RemoteProcesses {
  public:
   static constexpr Duration kSilent{3'000'000'000};
 
-  // `records`: the folder of the run's flight records, in which the copies are made.
-  RemoteNodes(Listener listener, std::string records, Journal& journal)
-      : listener_(std::move(listener)), records_(std::move(records)), journal_(journal) {}
+  // `records`: the folder of the run's flight records, in which the copies are made. `plan`: what the
+  // guardians do to their ranks, as in plan.json; "": nothing.
+  RemoteNodes(Listener listener, std::string records, std::string plan, Journal& journal)
+      : listener_(std::move(listener)),
+        records_(std::move(records)),
+        plan_(std::move(plan)),
+        journal_(journal) {}
 
   const Listener& listener() const { return listener_; }
   const std::list<RemoteNode>& nodes() const { return nodes_; }
@@ -51,9 +55,10 @@ class RemoteNodes final : public RemoteProcesses {
   void note_silence(RemoteNode&, Instant now);
   const RemoteNode* node_of(const ProcessId&) const;
   void poll_for(Duration);
+  void take_lines(RemoteNode&);
 
   Listener listener_;
-  std::string records_;
+  std::string records_, plan_;
   Journal& journal_;
   std::list<RemoteNode> nodes_, new_;  // new_: have not said hello
   uint64_t asked_ = 0;                 // the number of the newest question

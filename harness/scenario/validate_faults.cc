@@ -98,14 +98,29 @@ bool waits_for_itself(const Scenario& scenario, const FaultSpec& fault) {
   return false;
 }
 
+// A guardian of a node does these by itself. The others need the files or the launcher of the tool's host, or
+// an order of acts on several nodes.
+bool acts_on_ranks_alone(const FaultSpec& fault, const std::vector<Action>& actions) {
+  return fault.at.after_fault.empty() &&
+         std::all_of(actions.begin(), actions.end(), [](const Action& action) {
+           return action.outside == kNoAct || action.outside == "signal" || action.outside == "continue";
+         });
+}
+
 void check_kind(const Scenario& scenario, const FaultSpec& fault, Problems& problems) {
   if (!look_up(fault, problems)) return;
-  if (scenario.workload.launcher == LauncherKind::kSlurm)
-    return problems.add("no fault acts on other nodes yet: with \"launcher: slurm\" a scenario has none", fault.pos);
   const FaultKind* kind = Catalog<FaultKind>::instance().find(fault.kind);
   const LowerContext context{scenario, scenario.workload.ranks, 0,
                              victims_of(fault, scenario.workload.ranks)};
-  if (auto lowered = kind->lower(fault, context); !lowered) problems.add(lowered.error(), fault.pos);
+  auto lowered = kind->lower(fault, context);
+  if (!lowered) return problems.add(lowered.error(), fault.pos);
+  if (scenario.workload.launcher == LauncherKind::kSlurm && !acts_on_ranks_alone(fault, *lowered))
+    problems.add(
+        fmt::format(
+            "{} does not act on other nodes yet: with \"launcher: slurm\" a fault acts in calls of one "
+            "rank, or is a signal",
+            fault.kind),
+        fault.pos);
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ MAY_INCLUDE = {
     "harness/judge": "agent base journal scenario plan launch observe diagnose evidence facts faults/fault.h",
     "harness/live": "agent base journal symbols run_dir scenario plan launch inject nodes observe diagnose evidence facts judge",
     "harness/nodes": "agent base journal observe",
-    "harness/node_guardian": "agent base journal launch nodes observe live",
+    "harness/node_guardian": "agent base journal plan launch inject nodes observe live",
     "faults": "agent base journal scenario plan launch observe diagnose facts",
     "reports": "agent base journal scenario plan launch observe diagnose evidence facts judge",
     "harness/session": ANY,

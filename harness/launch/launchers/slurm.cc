@@ -23,7 +23,12 @@ Status probe(const Workload& workload) {
   const std::string srun = srun_of(workload);
   if (program_on_path(srun).empty())
     return missing(srun + " is not on PATH (to add it: apt-get install slurm-client)");
-  return version_of(srun).empty() ? missing(srun + " does not print its version") : Status(Done{});
+  if (version_of(srun).empty()) return missing(srun + " does not print its version");
+  // Without a controller srun waits for minutes.
+  const auto state = capture({"scontrol", "ping"}, {probe_limit(), true, nullptr});
+  if (!state || state->find(" is UP") == std::string::npos)
+    return missing("no controller of Slurm answers here: scontrol ping");
+  return Done{};
 }
 
 std::string found(const Workload& workload) {
@@ -58,7 +63,7 @@ Result<std::vector<LaunchItem>> items(const LaunchContext& context) {
 
 const Registration<Launcher> registration{{
     .name = "slurm",
-    .summary = "Slurm's srun, on several nodes; it is watched, and no fault acts there yet",
+    .summary = "Slurm's srun, on several nodes; faults act there in calls, or are signals",
     .restarts_ranks = true,
     .spans_nodes = [](const Workload&) { return true; },
     .probe = probe,

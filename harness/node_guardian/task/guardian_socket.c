@@ -56,9 +56,11 @@ static int make_dir(const char* dir) {
   return mkdir(records, 0700) && errno != EEXIST ? -1 : 0;
 }
 
-/* It is no child of ours: it lives on when our task has ended. */
+/* It is no child of ours: it lives on when our task has ended. Our parent is that of all tasks of the node:
+ * slurmstepd, or the daemon of an mpirun. */
 static void start_guardian(const char* dir) {
-  char program[4096], log[4096];
+  char program[4096], log[4096], root[16];
+  snprintf(root, sizeof root, "%d", (int)getppid());
   const ssize_t n = readlink("/proc/self/exe", program, sizeof program - 32);
   if (n <= 0) return;
   program[n] = 0;
@@ -74,7 +76,7 @@ static void start_guardian(const char* dir) {
     dup2(out, 1);
     dup2(out, 2);
     closefrom(3);
-    execl(program, program, "node", (char*)NULL);
+    execl(program, program, "node", root, (char*)NULL);
     dprintf(2, "cannot start %s: %s\n", program, strerror(errno));
     _exit(127);
   }

@@ -65,6 +65,13 @@ static void put_preload(void) {
   free(joined);
 }
 
+/* Without the page, no fault acts on ranks. */
+static void set_control(const char* dir) {
+  char path[4096];
+  snprintf(path, sizeof path, "%s/control", dir);
+  if (access(path, F_OK) == 0) setenv("RANKFAULT_CONTROL", path, 1);
+}
+
 /* The key is the guardian's alone. */
 static void forget_variables(void) {
   unsetenv(RF_TASK_KEY);
@@ -120,6 +127,7 @@ int main(int argc, char** argv) {
     const char* dir = getenv(RF_TASK_DIR);
     setenv("RANKFAULT_RUN_DIR", dir, 1);
     setenv("RANKFAULT_JOB", dir, 1);
+    set_control(dir);
     put_preload();
   }
   forget_variables();
