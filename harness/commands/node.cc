@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <sstream>
@@ -27,6 +28,19 @@ std::string name_of_node() {
   return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unnamed";
 }
 
+// SLURM_STEP_TASKS_PER_NODE is "2(x3),1": nodes 0 to 2 have two tasks, node 3 has one. 0: not known.
+int tasks_on_node() {
+  std::istringstream groups(variable("SLURM_STEP_TASKS_PER_NODE"));
+  int node = std::atoi(variable("SLURM_NODEID").c_str());
+  for (std::string group; std::getline(groups, group, ',');) {
+    int tasks = 0, nodes = 1;
+    if (std::sscanf(group.c_str(), "%d(x%d)", &tasks, &nodes) < 1) return 0;
+    if (node < nodes) return tasks;
+    node -= nodes;
+  }
+  return 0;
+}
+
 // The tasks wait for the socket of the guardian, or for this file.
 int refuse(const std::string& dir, const Error& error) {
   fmt::print(stderr, "{}\n", error.to_string());
@@ -42,7 +56,7 @@ int guard_node(int root) {
   const std::string dir = variable(RF_TASK_DIR);
   const auto key = RunKey::from_hex(variable(RF_TASK_KEY));
   NodeGuardianOptions options{
-      dir, "", 0, key ? *key : RunKey::fresh(), name_of_node(), root, catch_interrupts()};
+      dir, "", 0, key ? *key : RunKey::fresh(), name_of_node(), root, tasks_on_node(), catch_interrupts()};
   std::istringstream(variable(RF_TASK_TOOL)) >> options.host >> options.port;
   if (dir.empty() || !key || options.port <= 0)
     return refuse(dir, usage_error("rankfault node is started by rankfault, not by hand"));

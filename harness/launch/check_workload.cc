@@ -103,6 +103,7 @@ Status check_workload(const LaunchContext& context) {
   const bool script = workload.launcher == LauncherKind::kTorchrun &&
                       std::find(args.begin(), args.end(), "--no-python") == args.end() &&
                       std::find(args.begin(), args.end(), "--no_python") == args.end();
+  if (context.nodes) return Done{};  // the program is looked for on the nodes
   if (!script) {
     // A command of a scenario may be any wrapper; the agent is for what it starts.
     const bool wrapper = workload.launcher == LauncherKind::kCommand && !context.watched();

@@ -96,7 +96,7 @@ void NodeGuardian::run() {
 // tool gets what no later question can bring.
 void NodeGuardian::answer_tasks() {
   if (ends_.waiting() || !tasks_->any_waits()) return;
-  const bool last = tasks_->all_wait();
+  const bool last = tasks_->all_wait() && begun_ == options_.tasks;  // others may still begin
   send_lines();
   if (tool_ && said_ == 0) {
     for (auto& [id, sent] : sent_) send_process(id, sent, FlightCopy::Take::kAll);
@@ -210,6 +210,7 @@ void NodeGuardian::answer_sync(uint64_t number) {
 void NodeGuardian::take_tasks() {
   for (const TaskMessage& task : tasks_->take()) {
     told_tasks_.push_back(task);
+    begun_ += !task.ended;
     send(NodeMessage::kTask, task.pack());
     if (!task.ended) continue;
     scan();  // the record may have appeared after the last scan

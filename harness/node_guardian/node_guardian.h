@@ -33,6 +33,7 @@ struct NodeGuardianOptions {
   RunKey key;
   std::string node;  // its name
   int root = 0;      // the parent of all tasks of the node
+  int tasks = 0;     // how many the launcher starts on the node; 0: not known
   const std::atomic<int>* interrupted = nullptr;
 };
 
@@ -81,6 +82,7 @@ class NodeGuardian {
   std::vector<TaskMessage> told_tasks_;  // told again after a new connection
   std::vector<RankEnd> told_ends_;
   uint64_t lines_sent_ = 0, journal_bytes_ = 0;  // of its journal
+  int begun_ = 0;                                // tasks
   Instant next_states_, next_scan_, next_connect_, idle_since_;
   Instant heard_;                                     // the tool, which pings twice a second
   uint64_t asked_ = 0, said_ = 0, heard_number_ = 0;  // said_: the question that has no answer yet; 0: none

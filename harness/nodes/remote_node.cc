@@ -31,12 +31,14 @@ Status write_at(const std::string& path, uint64_t offset, const std::string& byt
 void RemoteNode::replace_connection(RemoteNode& newer) {
   connection_ = std::move(newer.connection_);
   heard_ = newer.heard_;
+  early_ = std::move(newer.early_);
   next_ping_ = {};
 }
 
 Status RemoteNode::receive(Instant now) {
   (void)connection_.flush();
   (void)connection_.receive();
+  if (Status taken = take_early(now); !taken) return taken;
   while (const auto frame = connection_.next()) {
     heard_ = now;
     const auto type = static_cast<NodeMessage>(frame->type);
@@ -47,6 +49,11 @@ Status RemoteNode::receive(Instant now) {
     }
     if (Status taken = take(*frame, now); !taken) return taken;
   }
+  return take_early(now);
+}
+
+// What came before the clock was known; always before what comes later.
+Status RemoteNode::take_early(Instant now) {
   while (clock_.known() && !early_.empty()) {
     const WireFrame frame = std::move(early_.front());
     early_.pop_front();

@@ -67,6 +67,7 @@ class RemoteNode {
     bool is_of_one_instant = false, has_maps = false;
   };
   Status take(const WireFrame&, Instant now);
+  Status take_early(Instant now);
   Status take_pong(const std::string& payload, Instant now);
   Status take_hello(const std::string& payload);
   Status take_flight(const std::string& payload);

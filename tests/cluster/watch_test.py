@@ -105,9 +105,9 @@ class WatchedSlurm(Watching):
         job = self.begin(*PMIX, *steps(150, 20))
         self.ranks_on(3)
         self.said("n2", "pkill", "-9", "-f", "rankfault node")
-        self.assertTrue(eventually(lambda: self.found("lost_node")), self.lines("node"))
         _, output = self.finished(job)
         self.assertIn("the job ended: exit 0", output)
+        self.assertNotRegex(output.split("the job ended")[1], "lost_node:", "all its tasks ended well")
 
     def test_after_the_tool_is_killed_nothing_runs_on_any_node(self):
         job = self.begin(*PMIX, *steps(100000, 20))
@@ -137,6 +137,74 @@ class WatchedSlurm(Watching):
     def test_mpi_that_starts_alone_on_each_node_is_no_pass(self):
         status, output = self.finished(self.begin("srun", "-N3", "env", "-u", "PMIX_RANK", *steps(3, 1)))
         self.assertNotEqual(status, 0, output)
+
+
+COUNTS = """
+import collections, os, signal, sys, time
+got = collections.Counter()
+for number in (signal.SIGUSR1, signal.SIGUSR2, signal.SIGTERM, signal.SIGHUP, signal.SIGCONT, signal.SIGRTMIN):
+    signal.signal(number, lambda number, _: got.update([int(number)]))
+print("ready", flush=True)
+if sys.argv[1:] == ["group"]:
+    os.kill(0, signal.SIGUSR1)
+end = time.monotonic() + 60
+while time.monotonic() < end and not got[signal.SIGUSR2]:
+    time.sleep(0.05)
+time.sleep(0.5)
+print("got", sorted(got.items()), flush=True)
+"""
+
+
+class WatchedSignals(Watching):
+    """A task gets each signal once, as it does without rankfault."""
+
+    def output_of(self, watched, names, *words):
+        script = self.cluster.share / "counts.py"
+        script.write_text(COUNTS, encoding="utf-8")
+        log = self.cluster.share / f"out-{watched}-{len(words)}"
+        command = ["srun", "-N2", "-n3", f"--output={log}", "--job-name=counts", sys.executable, str(script), *words]
+        job = self.begin(*command) if watched else self.cluster.popen("n0", command)
+        self.addCleanup(job.kill)
+        self.assertTrue(eventually(lambda: log.exists() and log.read_text(encoding="utf-8").count("ready") == 3))
+        number = self.said("n0", "squeue", "--noheader", "--format=%A", "--name=counts")
+        for name in names:
+            self.said("n0", "scancel", f"--signal={name}", f"{number}.0")
+            time.sleep(0.3)  # signals that are equal and pending are one
+        job.wait(DEADLINE)
+        return sorted(re.findall("got .*", log.read_text(encoding="utf-8")))
+
+    def test_signals_of_slurm(self):
+        names = ("USR1", "TERM", "HUP", "CONT", "USR1", "USR2")
+        self.assertEqual(self.output_of(True, names), self.output_of(False, names))
+
+    def test_a_signal_to_its_own_group(self):
+        """Without rankfault, tasks of a node share a group. With it, each has its own."""
+        self.assertEqual(self.output_of(True, ("USR2",), "group"), ["got [(10, 1), (12, 1)]"] * 3)
+
+    def test_an_interrupt_of_the_tool_ends_the_job_on_all_nodes(self):
+        job = self.begin(*PMIX, *steps(100000, 20))
+        self.ranks_on(3)
+        self.said("n0", "pkill", "-INT", "-x", "rankfault")
+        self.assertEqual(self.finished(job)[0], 130)
+        self.assertTrue(eventually(lambda: not any("mpi_steps" in self.said(n, "ps", "-eo", "args") for n in ("n1", "n2", "n3"))))
+        self.assertEqual(self.said("n0", "squeue", "--noheader"), "")
+
+    def test_a_cancelled_job_is_no_lost_node(self):
+        job = self.begin(*PMIX, "--job-name=cancelled", *steps(100000, 20))
+        self.ranks_on(3)
+        self.said("n0", "scancel", "--name=cancelled")
+        _, output = self.finished(job, 40)
+        self.assertNotIn("lost_node:", output)
+
+    def test_a_guardian_that_cannot_start_costs_a_moment(self):
+        self.said("n1", "sh", "-c", f"printf '#!/bin/sh\\necho broken >&2; exit 1\\n' > /tmp/broken; chmod +x /tmp/broken; "
+                  f"mount --bind /tmp/broken {TOOL}")
+        job = self.begin("srun", "-w", "n1", "-n8", "-O", "echo", "ran")
+        self.finished(job, 20)
+        self.said("n1", "umount", str(TOOL))
+        log = (self.run_dir / "logs/launcher.a0.log").read_text(encoding="utf-8")
+        self.assertEqual(log.count("ran\n"), 8, log)
+        self.assertEqual(log.count("rankfault: no guardian on this node: broken; this task runs without rankfault"), 8, log)
 
 
 class WatchedCut(Watching):

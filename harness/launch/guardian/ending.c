@@ -68,8 +68,11 @@ int rf_reap(struct rf_guardian* g) {
 
 static int far_launchers(const struct rf_guardian* g, int signal) {
   int n = 0;
-  for (size_t i = 0; i < g->child_count; ++i)
-    if (g->children[i].far && ++n && signal) kill(g->children[i].pid, signal);
+  for (size_t i = 0; i < g->child_count; ++i) {
+    if (!g->children[i].far) continue;
+    ++n;
+    if (signal) kill(g->children[i].pid, signal);
+  }
   return n;
 }
 
@@ -120,6 +123,8 @@ void rf_kill_begin(struct rf_guardian* g, int first_signal, uint64_t grace_ns) {
 
 void rf_kill_hard(struct rf_guardian* g) {
   const uint64_t deadline = rf_now_ns() + KILL_BOUND_NS;
+  if (!rf_reap(g)) return;
+  rf_ask_far_launchers(g);
   if (!rf_reap(g)) return;
   rf_stop_all(g);
   rf_census_take(&g->census);

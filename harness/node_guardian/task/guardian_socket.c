@@ -18,7 +18,7 @@
 
 #include "harness/launch/task_environment.h"
 
-#define STARTS_WITHIN_MS 10000
+#define STARTS_WITHIN_MS 8000
 #define ANSWERS_WITHIN_MS 2000
 
 static int fail(char* why, size_t bytes, const char* what) {
@@ -58,11 +58,13 @@ static int make_dir(const char* dir) {
 
 /* It is no child of ours: it lives on when our task has ended. Our parent is that of all tasks of the node:
  * slurmstepd, or the daemon of an mpirun. */
-static void start_guardian(const char* dir) {
+/* Returns a descriptor that hangs up when the guardian ends, or -1. */
+static int start_guardian(const char* dir) {
   char program[4096], log[4096], root[16];
+  int life[2];
   snprintf(root, sizeof root, "%d", (int)getppid());
   const ssize_t n = readlink("/proc/self/exe", program, sizeof program - 32);
-  if (n <= 0) return;
+  if (n <= 0 || pipe2(life, O_CLOEXEC)) return -1;
   program[n] = 0;
   strcpy(strrchr(program, '/'), "/rankfault");
   snprintf(log, sizeof log, "%s/guardian.log", dir);
@@ -75,12 +77,16 @@ static void start_guardian(const char* dir) {
     dup2(in, 0);
     dup2(out, 1);
     dup2(out, 2);
-    closefrom(3);
+    if (dup2(life[1], 3) != 3) _exit(126); /* open in the guardian for as long as it lives */
+    fcntl(3, F_SETFD, 0);
+    closefrom(4);
     execl(program, program, "node", root, (char*)NULL);
     dprintf(2, "cannot start %s: %s\n", program, strerror(errno));
     _exit(127);
   }
   if (first > 0) waitpid(first, NULL, 0);
+  close(life[1]);
+  return life[0];
 }
 
 /* The last line of its log says why it did not start. */
@@ -110,12 +116,16 @@ int rf_guardian_socket(char* why, size_t bytes) {
   if (lock < 0 || flock(lock, LOCK_EX)) return fail(why, bytes, path);
   snprintf(path, sizeof path, "%s/refused", dir);
   int fd = try_connect(dir);
-  if (fd < 0 && access(path, F_OK)) start_guardian(dir); /* else one has tried it, in vain */
+  const int life =
+      fd < 0 && access(path, F_OK) ? start_guardian(dir) : -1; /* else one has tried it, in vain */
   for (int ms = 0; fd < 0 && access(path, F_OK) && ms < STARTS_WITHIN_MS; ms += 10) {
-    nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+    struct pollfd ended = {.fd = life, .events = 0};
+    if (poll(&ended, 1, 10) > 0) break;
     fd = try_connect(dir);
   }
+  if (life >= 0) close(life);
   if (fd < 0) read_reason(dir, why, bytes);
+  if (fd < 0) close(open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600)); /* the others need not wait */
   close(lock);
   return fd;
 }

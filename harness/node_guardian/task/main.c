@@ -26,21 +26,56 @@ static void say(const char* what, const char* why) {
   fprintf(stderr, "rankfault: %s: %s; this task runs without rankfault\n", what, why);
 }
 
-/* slurmstepd signals all processes of a task by itself; any other sender means the task, and knows only us.
- */
+/* A signal for the task comes to us. The task leads a process group of its own, so it gets what is sent to
+ * our group only through us. slurmstepd signals its own children alone if it tracks a step by control groups;
+ * otherwise it signals each process of the step, and the task has the signal already. */
+static int parent_signals_all;
+
 static void forward(int signal, siginfo_t* info, void* context) {
   (void)context;
-  if (child > 0 && info->si_pid != getppid()) kill(child, signal);
+  if (child > 0 && !(parent_signals_all && info->si_pid == getppid())) kill(child, signal);
 }
 
-static const int kForwarded[] = {SIGTERM, SIGINT,  SIGHUP,  SIGQUIT, SIGUSR1,
-                                 SIGUSR2, SIGCONT, SIGTSTP, SIGALRM, SIGXCPU};
+static int file_has(const char* path, const char* word) {
+  char text[8192];
+  const int fd = open(path, O_RDONLY | O_CLOEXEC);
+  const ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
+  if (fd >= 0) close(fd);
+  text[n > 0 ? n : 0] = 0;
+  return strstr(text, word) != NULL;
+}
+
+/* Its step is a freezer group (version 1) or any group (version 2), then. */
+static int is_tracked_by_groups(void) {
+  char line[4096];
+  int tracked = 0;
+  FILE* groups = fopen("/proc/self/cgroup", "re");
+  while (groups && fgets(line, sizeof line, groups))
+    if ((strstr(line, ":freezer:") || strncmp(line, "0::", 3) == 0) && strstr(line, "/step_")) tracked = 1;
+  if (groups) fclose(groups);
+  return tracked;
+}
+
+static void look_at_parent(void) {
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%d/comm", (int)getppid());
+  parent_signals_all = file_has(path, "slurmstepd") && !is_tracked_by_groups();
+}
+
+/* Not those that we cannot catch, that mean an error of our own, or that say something of our child. */
+static int is_forwarded(int signal) {
+  static const int kOurs[] = {SIGKILL, SIGSTOP, SIGCHLD, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
+  for (size_t i = 0; i < sizeof kOurs / sizeof *kOurs; ++i)
+    if (signal == kOurs[i]) return 0;
+  return 1;
+}
 
 static void forward_signals(struct sigaction* before) {
   struct sigaction action = {.sa_sigaction = forward, .sa_flags = SA_SIGINFO | SA_RESTART};
-  for (size_t i = 0; i < sizeof kForwarded / sizeof *kForwarded; ++i) {
-    sigaction(kForwarded[i], NULL, &before[i]);
-    if (before[i].sa_handler != SIG_IGN) sigaction(kForwarded[i], &action, NULL);
+  look_at_parent();
+  for (int signal = 1; signal < NSIG; ++signal) {
+    if (!is_forwarded(signal) || sigaction(signal, NULL, &before[signal])) continue;
+    if (before[signal].sa_handler != SIG_IGN) sigaction(signal, &action, NULL);
   }
 }
 
@@ -81,12 +116,15 @@ static void forget_variables(void) {
 }
 
 static void become(char** command, const struct sigaction* before, pid_t parent) {
-  for (size_t i = 0; i < sizeof kForwarded / sizeof *kForwarded; ++i)
-    sigaction(kForwarded[i], &before[i], NULL);
+  setpgid(0, 0);
+  for (int signal = 1; signal < NSIG; ++signal)
+    if (is_forwarded(signal)) sigaction(signal, &before[signal], NULL);
   /* A kill of the task reaches only us: then the task must end, too. */
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(137);
   execvp(command[0], command);
+  if (errno == ENOENT && !strchr(command[0], '/'))
+    execv(command[0], command); /* srun takes it from the folder, too */
   const int why = errno;
   fprintf(stderr, "rankfault: cannot start %s: %s\n", command[0], strerror(why));
   _exit(why == ENOENT ? 127 : 126);
@@ -106,6 +144,7 @@ static int end_as(int status) {
   if (!WIFSIGNALED(status)) return WEXITSTATUS(status);
   const struct rlimit none = {0, 0};
   setrlimit(RLIMIT_CORE, &none);
+  prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); /* a program that takes core files ignores the limit */
   signal(WTERMSIG(status), SIG_DFL);
   sigset_t all;
   sigemptyset(&all);
@@ -116,7 +155,7 @@ static int end_as(int status) {
 
 int main(int argc, char** argv) {
   char why[512] = "";
-  struct sigaction before[sizeof kForwarded / sizeof *kForwarded];
+  struct sigaction before[NSIG] = {0};
   if (argc < 2) {
     fprintf(stderr, "rankfault-task is started by rankfault, not by hand\n");
     return 64;
