@@ -23,6 +23,7 @@ NOT_RUN = [  # what a command begins with, and why the test does not run it
     (r"git (add|diff) ", "shows what the reader changed"),
     (r"sudo |apt-get |pip ", "changes the machine"),
     (r"PATH=\$PWD", "is done by the test"),
+    (r"rankfault watch -- (srun|mpirun --host) ", "needs a cluster"),
     (r"build/dev/bin/diagnose_test", "is a test run of its own"),
     (r"rankfault diagnose dumps/", "needs dumps of a job on GPUs"),
     (r".*--format NAME", "names a report that the reader adds"),

