@@ -53,7 +53,7 @@ const BadInput kKeysAndTypes[] = {
      "f.yaml:8:24: \"slow_after\" must not be longer than \"hung_after\": a rank is slow before its job is "
      "hung"},
     {"UnknownLauncher", "launcher: local", "launcher: mpirn",
-     "f.yaml:5:13: \"launcher\" must be local, mpirun, torchrun or command, not \"mpirn\" (did you mean "
+     "f.yaml:5:13: \"launcher\" must be local, mpirun, torchrun, command or slurm, not \"mpirn\" (did you mean "
      "\"mpirun\"?)"},
     {"NodesOfAnotherLauncher", "limits: {wall: 90s}", "nodes: 2",
      "f.yaml:8:10: \"nodes\" is only for \"launcher: torchrun\""},
@@ -82,7 +82,7 @@ const BadInput kKeysAndTypes[] = {
      "f.yaml:17:28: \"{rank}\" has no value here: a check runs once, for all ranks; write \"{{rank}}\" for "
      "the literal text"},
     {"RankUnderALauncherOfAllRanks", "launcher: local", "launcher: mpirun\n  cwd: \"{tmp}/{rank}\"",
-     "f.yaml:6:8: \"{rank}\" has no value here: mpirun and torchrun start all ranks with one command; write "
+     "f.yaml:6:8: \"{rank}\" has no value here: mpirun, torchrun and srun start all ranks with one command; write "
      "\"{{rank}}\" for the literal text"},
     {"NeedOfAVersion", "limits: {wall: 90s}", "needs: [nccl > 2]", "f.yaml:8:11: unknown need \"nccl > 2\""},
 };

@@ -61,7 +61,7 @@ const Pair kPairs[] = {
     {"ranks: 4", "ranks: 0", false},
     {"ranks: 4", "ranks: four", false},
     {"ranks: 4", "ranks: 99999", false},
-    {"launcher: local", "launcher: slurm", false},
+    {"launcher: local", "launcher: kubernetes", false},
     {"launcher: local", "launcher: mpirun", true},
     {"launcher: local", "launcher: command", true},
     {"[prog, --steps=3]", "prog", false},
