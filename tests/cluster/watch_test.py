@@ -134,6 +134,12 @@ class WatchedSlurm(Watching):
         self.assertEqual(len(re.findall("rankfault: no guardian on this node: 127.0.0.1:[0-9]+: .*; this task runs without", log)), 6, log)
         self.assertEqual(status, 2, output)
 
+    def test_scenarios_and_their_mutation_checks(self):
+        files = [cases.ROOT / "scenarios" / name for name in ("crash/slurm-killed-rank.yaml", "hang/slurm-skipped-sum.yaml")]
+        done = self.cluster.exec("n0", [TOOL, "run", "--teeth", "--runs", self.run_dir, *files], timeout=200)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("2 of 2 mutations detected", done.stdout)
+
     def test_mpi_that_starts_alone_on_each_node_is_no_pass(self):
         status, output = self.finished(self.begin("srun", "-N3", "env", "-u", "PMIX_RANK", *steps(3, 1)))
         self.assertNotEqual(status, 0, output)
