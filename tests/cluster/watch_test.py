@@ -82,14 +82,15 @@ class WatchedSlurm(Watching):
         self.assertEqual({line["node"] for line in self.lines("node") if line["state"] == "left"}, {"n1", "n2", "n3"})
         self.assert_nothing_is_left()
 
-    def test_a_killed_rank_is_proven_while_srun_waits(self):
+    def test_a_killed_rank_is_named_while_srun_waits(self):
+        """At whatever instant: a proof needs that it dies outside the call (slurm-killed-rank.yaml)."""
         job = self.begin(*PMIX, *steps(2000, 20))
         self.ranks_on(3)
         self.said("n3", "pkill", "-9", "-x", "mpi_steps")
-        self.assertTrue(eventually(lambda: any(f["confidence"] == "proven" for f in self.found("dead_rank"))), self.found("dead_rank"))
+        waited_for = lambda: [f for f in self.found("dead_rank") if "cannot continue without it" in f["text"]]
+        self.assertTrue(eventually(waited_for), self.found("dead_rank"))
         self.assertIsNone(job.poll(), "srun waits, and rankfault ends nothing")
-        dead = [f for f in self.found("dead_rank") if f["confidence"] == "proven"][0]
-        self.assertEqual([end["rank"] for end in self.lines("rank_end")], dead["ranks"])
+        self.assertEqual([end["rank"] for end in self.lines("rank_end")], waited_for()[0]["ranks"])
         self.assertEqual([(end["kind"], end["value"]) for end in self.lines("rank_end")], [("signal", 9)])
 
     def test_the_tasks_end_as_they_end_without_rankfault(self):
@@ -233,14 +234,13 @@ class WatchedWithOtherClocks(Watching):
     WISHES = {"slurm": True, "skew": 1000}
 
     def test_the_clocks_of_the_nodes_are_a_thousand_seconds_apart(self):
-        job = self.begin(*PMIX, *steps(2000, 20))
-        self.ranks_on(3)
         before = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
-        self.said("n1", "pkill", "-9", "-x", "mpi_steps")
-        self.assertTrue(eventually(lambda: any(f["confidence"] == "proven" for f in self.found("dead_rank"))), self.found("dead_rank"))
+        done = self.cluster.exec("n0", [TOOL, "run", "--run-dir", self.run_dir, cases.ROOT / "scenarios/crash/slurm-killed-rank.yaml"])
         after = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
-        self.assertTrue(before < self.lines("rank_end")[0]["time"] < after, "the clock of the head is that of this machine")
-        job.kill()
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("proven", [f["confidence"] for f in self.found("dead_rank")])
+        for line in (*self.lines("rank_end"), *self.lines("fault_asked")):
+            self.assertTrue(before < line.get("time", line["t"]) < after, "the clock of the head is that of this machine")
 
 
 class WatchedMpirun(Watching):
