@@ -33,7 +33,8 @@ class Builder {
           "every member is in the call, and it does not complete: the cause is below the calls, so no "
           "program of calls can show it");
     if (kind == "host_resource" && !case_.state.resource.empty()) return segment_removed();
-    if (kind == "duplicate_rank" || kind == "version_mismatch" || kind == "host_resource")
+    if (kind == "duplicate_rank" || kind == "separate_worlds" || kind == "lost_node" ||
+        kind == "version_mismatch" || kind == "host_resource")
       return usage_error(fmt::format("{} is not about calls, so no program of calls can show it", kind));
     if (kind == "init_stall") return never_started();
     if (kind == "call_mismatch" || kind == "extra_call" || kind == "order_deadlock" ||

@@ -16,6 +16,11 @@ bool overlap(const ProcessView& a, const ProcessView& b) {
   return !over_before(a, b) && !over_before(b, a);
 }
 
+// separate_worlds reports them, once for all.
+bool are_alone(const JobView& job, const ProcessView& a, const ProcessView& b) {
+  return a.world_size == 1 && b.world_size == 1 && job.timeline().world_size > 1;
+}
+
 std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
   std::vector<Finding> found;
   const auto& all = job.processes();
@@ -26,6 +31,7 @@ std::vector<Finding> look(const JobView& job, const DiagnoseOptions&) {
       if (j <= i) continue;
       const Process &a = *all[i], &b = *all[j];
       if (!a.member() || !b.member() || a.helper() || b.helper() || !overlap(*a.view, *b.view)) continue;
+      if (are_alone(job, *a.view, *b.view)) continue;
       Finding f;
       f.kind = "duplicate_rank";
       f.ranks = {a.rank()};

@@ -20,20 +20,14 @@ struct LostNode {
 
 bool is_unheard(const Process& p) { return is_known(p.view->unheard_since) && !p.ended(); }
 
-// The calls that ranks of other nodes are in, and of which the process is a member. It may have entered them,
-// too: what it did after its node was last heard is not known.
+// The calls that ranks of other nodes are in, and of which the process is a member. It may have entered them
+// after its node was last heard.
 std::vector<WaitEdge> calls_that_include(const JobView& job, const Process& process) {
-  const Waits& waits = job.waits();
   std::vector<WaitEdge> edges;
-  for (const auto& [group, me] : process.seats) {
-    const auto [first, end] = waits.of_group.at(group);
-    for (size_t i = first; i < end; ++i) {
-      const PlaceWait& w = waits.collective[i];
-      if (w.waiter->process && !is_unheard(*w.waiter->process))
-        edges.push_back(w.edge_to(*me, me->entered(w.place->seq)));
-    }
-  }
-  for (const WaitEdge& e : waits.messages)
+  for (const auto& [wait, me] : waits_beside(job, process))
+    if (!is_unheard(*wait->waiter->process))
+      edges.push_back(wait->edge_to(*me, me->entered(wait->place->seq)));
+  for (const WaitEdge& e : job.waits().messages)
     if (e.missing && e.missing->process == &process && e.waiter->process && !is_unheard(*e.waiter->process))
       edges.push_back(e);
   return edges;

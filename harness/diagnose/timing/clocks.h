@@ -11,7 +11,9 @@ namespace rankfault {
 
 // Whose clock an instant is of, and how far it may be from the tool's clock.
 struct NodeClock {
-  std::string node;  // "": of the tool's host if there is no error, else of an event of several nodes
+  // The node whose clock it is. "" with error 0: the host of the tool. "" with an error: the event is of
+  // several nodes, and no single clock dates it.
+  std::string node;
   Duration error{};
   bool operator==(const NodeClock&) const = default;
 };

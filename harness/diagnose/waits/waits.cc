@@ -123,18 +123,23 @@ const Waits& JobView::waits() const {
   return *waits_;
 }
 
-std::vector<WaitEdge> waiting_for(const JobView& job, const Process& process) {
+std::vector<WaitBeside> waits_beside(const JobView& job, const Process& process) {
   const Waits& waits = job.waits();
-  std::vector<WaitEdge> edges;
+  std::vector<WaitBeside> found;
   for (const auto& [group, me] : process.seats) {
     const auto [first, end] = waits.of_group.at(group);
-    for (size_t i = first; i < end; ++i) {
-      const PlaceWait& w = waits.collective[i];
-      if (w.waiter != me && w.needs_member(*me) && me->entered(w.place->seq) == Known::kNo)
-        edges.push_back(w.edge_to(*me, Known::kNo));
-    }
+    for (size_t i = first; i < end; ++i)
+      if (waits.collective[i].waiter != me) found.push_back({&waits.collective[i], me});
   }
-  for (const WaitEdge& e : waits.messages)
+  return found;
+}
+
+std::vector<WaitEdge> waiting_for(const JobView& job, const Process& process) {
+  std::vector<WaitEdge> edges;
+  for (const auto& [wait, me] : waits_beside(job, process))
+    if (wait->needs_member(*me) && me->entered(wait->place->seq) == Known::kNo)
+      edges.push_back(wait->edge_to(*me, Known::kNo));
+  for (const WaitEdge& e : job.waits().messages)
     if ((e.is_need || e.group->traits().runs_on_streams) && e.entered == Known::kNo &&
         e.missing->process == &process)
       edges.push_back(e);

@@ -38,6 +38,13 @@ struct Waits {
   std::vector<WaitEdge> messages;  // one for each (call, member that did not enter it), by need or not
 };
 
+// A wait in a collective of one of a process's communicators, and the process's own seat there.
+struct WaitBeside {
+  const PlaceWait* wait = nullptr;
+  const Member* seat = nullptr;
+};
+std::vector<WaitBeside> waits_beside(const JobView&, const Process&);
+
 // Returns the edges of the ranks that wait for one process by need, and of NCCL sends that hold their rank.
 std::vector<WaitEdge> waiting_for(const JobView&, const Process&);
 
