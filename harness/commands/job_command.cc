@@ -89,7 +89,7 @@ std::optional<int> srun_number(const Words& args, const std::set<std::string>& n
   return found ? number_of(*found) : std::nullopt;
 }
 
-// How many tasks srun starts; one on each node unless it is told otherwise.
+// Returns the number of tasks that srun starts. Its default is one task on each node.
 int srun_tasks(const Words& args) {
   if (const auto tasks = srun_number(args, {"n", "ntasks"}, "SLURM_NTASKS")) return *tasks;
   const int nodes = srun_number(args, {"N", "nodes"}, "SLURM_NNODES").value_or(1);

@@ -54,7 +54,8 @@ class Reproduce : public testing::Test {
   const std::string small_ = scratch_.file("small.yaml"), case_ = scratch_.file("case.json");
 };
 
-// Needs a job that can hang: the trainer, or the replay over Gloo.
+// Needs a job that can hang: the trainer or the replaying program. Both are built only where Gloo is
+// installed.
 class ReproduceOverGloo : public Reproduce {
  protected:
   void SetUp() override {

@@ -147,7 +147,7 @@ TEST(FrJobs, TheWholeHistoryHasTheCompleteCalls) {
   for (size_t i = 0; i < dumps.size(); ++i) {
     const auto complete =
         static_cast<size_t>(std::count_if(dumps[i].entries.begin(), dumps[i].entries.end(), fr_done));
-    // The two coalesced parts are complete as well, and the entry that ends them is no call.
+    // Both coalesced parts are complete, too. The entry that ends their group is not a call.
     EXPECT_EQ(calls_in(whole.processes[i], RF_PHASE_ENTER), dumps[i].entries.size() - 1) << i;
     EXPECT_EQ(calls_in(whole.processes[i], RF_PHASE_EXIT), complete + 1) << i;
     EXPECT_EQ(calls_in(around.processes[i], RF_PHASE_EXIT), 0u) << i;

@@ -77,6 +77,7 @@ TEST_F(RunKeyFile, IsRefusedWhenOthersMayReadIt) {
 
 TEST_F(RunKeyFile, IsRefusedWhenAnotherUserOwnsIt) {
   ASSERT_TRUE(RunKey::fresh().write(path_).ok());
+  // Only root makes a file that belongs to another user.
   if (::chown(path_.c_str(), 12345, static_cast<gid_t>(-1)) != 0)
     GTEST_SKIP() << "no right to give a file to another user";
   EXPECT_THAT(refusal(), HasSubstr("it belongs to user 12345"));
