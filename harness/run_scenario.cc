@@ -52,22 +52,46 @@ Result<FinishedRun> judged(const Plan& plan, LiveRun& run, const std::string& le
   return finished;
 }
 
-// Nothing was started: the run's directory goes, and the error is the user's.
-Error not_launched(LiveRun& run, Error error) {
-  (void)run.guardian.quit();
-  if (const std::string left = run.dir.discard(); !left.empty()) error.message += "; " + left;
-  return error;
-}
-
 const Launcher& launcher_of(const Plan& plan) {
   const Launcher* launcher = Catalog<Launcher>::instance().find(to_text(plan.scenario.workload.launcher));
   RF_ASSERT(launcher, "a scenario named a launcher that is not registered");
   return *launcher;
 }
 
-bool spans_nodes(const Plan& plan) {
+// The nodes of the job; none if all ranks are on this host.
+Result<NodeSetup> nodes_of(const Plan& plan, const RunOptions& options, LiveRun& run) {
   const Launcher& launcher = launcher_of(plan);
-  return launcher.spans_nodes && launcher.spans_nodes(plan.scenario.workload);
+  const bool several = launcher.spans_nodes && launcher.spans_nodes(plan.scenario.workload);
+  return several && options.with_agent ? open_nodes(plan, run.dir, run.journal, options.listen) : NodeSetup{};
+}
+
+Result<AttemptEnd> run_job(const Plan& plan, const InstalledFiles& files, const RunOptions& options,
+                           LiveRun& run) {
+  const Result<NodeSetup> remote = nodes_of(plan, options, run);
+  if (!remote) return remote.error();
+  RemoteNodes* nodes = remote->nodes.get();
+  run.observer->set_remote(nodes);
+  Injector injector(
+      plan, run.page, run.journal, run.undo, run.guardian.pid(),
+      [&run] { (void)run.guardian.census(kLookBeforeAnEnd); }, run.dir.tmp(),
+      [&run](uint32_t tag, int pid, int per_core) { return run.guardian.load(tag, pid, per_core); });
+  Promptness promptness(realtime_wanted());
+  Doorbell doorbell(run.page.get(),
+                    {[&] { promptness.enter(); }, [&] { promptness.lend(); }, [&] { promptness.worked(); }});
+  ExitCollector ends(run.journal, &injector, run.dir.records(), promptness);
+  EvidenceTaker taker(run.dir, run.guardian.pid(), run.journal, options.interrupted);
+  LookOptions look = look_options(plan.scenario.workload, options.watch, taker);
+  look.written = [&](bool proven) { proven ? promptness.calm() : promptness.rests(); };
+  DiagnosisLoop looks(*run.observer, run.journal, std::move(look));
+  const Result<AttemptEnd> end =
+      run_attempts(plan, files, run, options,
+                   {run.guardian, *run.observer, injector, doorbell, promptness, run.journal, ends, looks,
+                    run.host, options.watch ? nullptr : &run.undo, options.view, nodes},
+                   taker, launcher_of(plan), nodes ? &remote->channel : nullptr);
+  injector.finish();
+  if (nodes) nodes->quit(kGuardiansLeave);
+  run.observer->set_remote(nullptr);
+  return end;
 }
 
 }  // namespace
@@ -91,39 +115,12 @@ Result<FinishedRun> run_scenario(const Plan& plan, const RunOptions& options) {
   if (!opened) return opened.error();
   LiveRun& run = *opened;
   const AllDescriptors descriptors;
-  NodeSetup remote;
-  if (options.with_agent && spans_nodes(plan)) {
-    Result<NodeSetup> setup = open_nodes(plan, run.dir, run.journal, options.listen);
-    if (!setup) return not_launched(run, setup.error());
-    remote = std::move(*setup);
-    run.observer->set_remote(remote.nodes.get());
-  }
   journal_run_begin(plan, options.reference_run, diagnose_options(plan.scenario.workload.limits),
                     files->cuda ? files->cuda->nccl : "", run.journal);
   for (const SmallFolder& folder : small_folders(plan, run.dir.tmp()))
     run.journal.write(events::Mounted{folder.fault, folder.path, folder.bytes});
 
-  Result<AttemptEnd> end = AttemptEnd::kOver;
-  {
-    Injector injector(
-        plan, run.page, run.journal, run.undo, run.guardian.pid(),
-        [&run] { (void)run.guardian.census(kLookBeforeAnEnd); }, run.dir.tmp(),
-        [&run](uint32_t tag, int pid, int per_core) { return run.guardian.load(tag, pid, per_core); });
-    Promptness promptness(realtime_wanted());
-    Doorbell doorbell(run.page.get(), {[&] { promptness.enter(); }, [&] { promptness.lend(); },
-                                       [&] { promptness.worked(); }});
-    ExitCollector ends(run.journal, &injector, run.dir.records(), promptness);
-    EvidenceTaker taker(run.dir, run.guardian.pid(), run.journal, options.interrupted);
-    LookOptions look = look_options(plan.scenario.workload, options.watch, taker);
-    look.written = [&](bool proven) { proven ? promptness.calm() : promptness.rests(); };
-    DiagnosisLoop looks(*run.observer, run.journal, std::move(look));
-    end = run_attempts(plan, *files, run, options,
-                       {run.guardian, *run.observer, injector, doorbell, promptness, run.journal, ends, looks,
-                        run.host, options.watch ? nullptr : &run.undo, options.view, remote.nodes.get()},
-                       taker, launcher_of(plan), remote.nodes ? &remote.channel : nullptr);
-    injector.finish();
-  }
-  if (remote.nodes) remote.nodes->quit(kGuardiansLeave);
+  const Result<AttemptEnd> end = run_job(plan, *files, options, run);
   journal_log_markers(plan, run.dir, run.journal);
   const std::string left = take_down(plan, *files, options, run, end ? *end : AttemptEnd::kInterrupted);
   run.journal.write(events::RunEnd{});

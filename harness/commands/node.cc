@@ -1,14 +1,13 @@
 // node: `rankfault node`: the guardian of one node of a job of several hosts. rankfault-task starts it; it
 // takes all from the environment (harness/launch/task_environment.h).
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <sstream>
 
+#include "harness/base/host_name.h"
 #include "harness/commands/command.h"
 #include "harness/commands/interrupt.h"
 #include "harness/launch/task_environment.h"
@@ -24,8 +23,7 @@ std::string variable(const char* name) {
 
 std::string name_of_node() {
   if (const std::string node = variable("SLURMD_NODENAME"); !node.empty()) return node;
-  std::array<char, 256> name{};
-  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unnamed";
+  return host_name();
 }
 
 // SLURM_STEP_TASKS_PER_NODE is "2(x3),1": nodes 0 to 2 have two tasks, node 3 has one. 0: not known.

@@ -2,7 +2,7 @@
  * the launcher, and what a task and the guardian say to each other: packets of text on NODE_DIR/socket
  * (SOCK_SEQPACKET). Both C11 and C++20 code include this file.
  *
- *   task -> guardian   "begin TASK PID START PROGRAM"   TASK: its number in the step; -1: none
+ *   task -> guardian   "begin PID START"
  *   task -> guardian   "end PID START WAIT_STATUS"
  *   guardian -> task   "ok"    the tool knows of the end, or cannot be reached: the task may end */
 #ifndef RANKFAULT_TASK_ENVIRONMENT_H
@@ -15,6 +15,6 @@
 
 #define RF_TASK_SOCKET "/socket" /* below RF_TASK_DIR */
 #define RF_TASK_LOCK "/lock"
-#define RF_TASK_PACKET 4096
+#define RF_TASK_PACKET 128
 
 #endif

@@ -264,7 +264,7 @@ void AttemptLoop::scan() {
     // Ranks may execute any number of such programs in the course of a job. The loop journals one only if it
     // becomes a rank or still lives when the attempt ends.
     const bool bystander = parts_.observer.is_bystander(id);
-    if (!parts_.nodes || is_visible_here(id)) parts_.ends.watch(id, view->rank, view->attempt, bystander);
+    watch_end(id, *view, bystander);
     if (bystander)
       bystanders_.insert(id);
     else
@@ -280,12 +280,17 @@ void AttemptLoop::scan() {
   parts_.observer.drain();
 }
 
+// The guardian of another node watches the processes there.
+void AttemptLoop::watch_end(const ProcessId& id, const ProcessView& view, bool quiet) {
+  if (!parts_.nodes || is_visible_here(id)) parts_.ends.watch(id, view.rank, view.attempt, quiet);
+}
+
 void AttemptLoop::journal_bystanders() {
   scan();
   for (const ProcessId& id : std::exchange(bystanders_, {})) {
     const ProcessView* view = parts_.observer.process(id);
     if (!view) continue;
-    if (!parts_.nodes || is_visible_here(id)) parts_.ends.watch(id, view->rank, view->attempt);
+    watch_end(id, *view, false);
     journal_process(id);
   }
 }

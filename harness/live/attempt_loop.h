@@ -82,6 +82,7 @@ class AttemptLoop {
   void show_ranks(Instant now);
   void take_ends();
   void serve_nodes(Instant now);
+  void watch_end(const ProcessId&, const ProcessView&, bool quiet);
   void journal_process(const ProcessId&);
   void journal_bystanders();
   Json environment_of(const ProcessId&);  // its watched variables; null when none are watched

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "harness/base/process_tree.h"
+#include "harness/journal/rank_end_line.h"
 #include "harness/launch/error_file.h"
 #include "harness/launch/rank_output.h"
 #include "harness/live/read_environment.h"
@@ -18,18 +19,6 @@ constexpr Duration kStatusWait = 15ms;  // within the 20 ms from death to findin
 
 constexpr size_t kMostReaped = 4096;  // orphans of a long job; a process that becomes a rank is looked up at
                                       // once
-
-const char* kind_word(const ExitStatus& status) {
-  switch (status.kind) {
-    case ExitStatus::Kind::kCode:
-      return "exit";
-    case ExitStatus::Kind::kSignal:
-      return "signal";
-    case ExitStatus::Kind::kUnknown:
-      break;
-  }
-  return "unknown";
-}
 
 // pidfd_open may fail although the process lives: descriptors may have run out, or the process is not visible
 // here.
@@ -191,17 +180,8 @@ std::vector<RankEnd> ExitCollector::collect() {
 }
 
 void ExitCollector::journal(Watched& w) {
-  const RankEnd& end = w.end;
   w.journaled = true;
-  journal_.write(events::RankEnd{.process = end.process,
-                                 .rank = end.rank,
-                                 .attempt = end.attempt,
-                                 .time = end.time,
-                                 .kind = kind_word(end.status),
-                                 .value = end.status.value,
-                                 .source = to_text(end.source),
-                                 .last_words = end.last_words,
-                                 .oom_kill_in = end.oom_kill_in});
+  journal_.write(line_of(w.end));
 }
 
 bool ExitCollector::waiting() const {

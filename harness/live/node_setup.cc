@@ -1,10 +1,11 @@
 #include "harness/live/node_setup.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <array>
 #include <cstdlib>
+
+#include "harness/base/host_name.h"
 
 namespace rankfault {
 namespace {
@@ -12,8 +13,7 @@ namespace {
 std::string place_to_listen(const std::string& where) {
   if (!where.empty()) return where;
   if (const char* named = std::getenv("RANKFAULT_LISTEN"); named && *named) return named;
-  std::array<char, 256> name{};
-  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
+  return host_name();
 }
 
 // Short, because a socket's path has at most 107 bytes; unlike that of any other run.

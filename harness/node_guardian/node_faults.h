@@ -27,7 +27,7 @@ class NodeFaults {
 
   void add_polls(std::vector<pollfd>& polls) const { polls.push_back({doorbell_.fd(), POLLIN, 0}); }
   void serve();
-  const Injector& injector() const { return injector_; }
+  void finish() { injector_.finish(); }  // no rank is left
   void process_ended(const RankEnd& end) { injector_.process_ended(end.process, end.time); }
 
  private:

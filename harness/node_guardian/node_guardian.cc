@@ -15,8 +15,7 @@ namespace {
 
 constexpr Duration kTick = 10ms, kScanEvery = 20ms, kStatesEvery = 100ms;
 constexpr Duration kConnectEvery = 1s, kConnectLimit = 3s;
-constexpr Duration kIdle = 10s;   // without a task and without a tool
-constexpr Duration kSilent = 3s;  // a new connection then reaches the tool sooner than TCP's next attempt
+constexpr Duration kIdle = 10s;  // without a task and without a tool
 constexpr uint64_t kMostBeside = 8'000'000;
 
 std::string bytes_from(const std::string& path, uint64_t offset) {
@@ -47,7 +46,7 @@ Result<std::unique_ptr<NodeGuardian>> NodeGuardian::start(NodeGuardianOptions op
   Result<Tasks> tasks = Tasks::listen(guardian->options_.dir);  // from now on tasks begin
   if (!tasks) return tasks.error();
   guardian->tasks_ = std::move(*tasks);
-  guardian->send(NodeMessage::kHello, HelloMessage{kNodeProtocol, kVersion, guardian->options_.node}.pack());
+  guardian->send(NodeMessage::kHello, pack(HelloMessage{kNodeProtocol, kVersion, guardian->options_.node}));
   return guardian;
 }
 
@@ -57,7 +56,9 @@ Status NodeGuardian::take_plan() {
   for (;;) {
     if (const Status received = tool_->receive(); !received) return received;
     if (const auto frame = tool_->next()) {
-      const Result<TextMessage> plan = TextMessage::unpack(frame->payload);
+      if (static_cast<NodeMessage>(frame->type) != NodeMessage::kPlan)
+        return usage_error("the tool is another version: it sends no plan first");
+      const Result<TextMessage> plan = unpack<TextMessage>(frame->payload);
       if (!plan) return plan.error();
       heard_ = HostClock::now();
       if (plan->text.empty()) return Done{};
@@ -87,6 +88,7 @@ void NodeGuardian::run() {
     take_messages(now);
     if (tool_) (void)tool_->flush();
     answer_tasks();
+    promptness_.rests();
     if (is_over(now)) break;
   }
   if (job_over_) remove_folder();
@@ -97,10 +99,11 @@ void NodeGuardian::run() {
 void NodeGuardian::answer_tasks() {
   if (ends_.waiting() || !tasks_->any_waits()) return;
   const bool last = tasks_->all_wait() && begun_ == options_.tasks;  // others may still begin
-  send_lines();
   if (tool_ && said_ == 0) {
+    if (last && faults_) faults_->finish();
+    send_lines();
     for (auto& [id, sent] : sent_) send_process(id, sent, FlightCopy::Take::kAll);
-    send(NodeMessage::kSaid, NumberMessage{said_ = ++asked_}.pack());
+    send(NodeMessage::kSaid, pack(NumberMessage{said_ = ++asked_}));
     (void)tool_->flush();
   }
   if (tool_ && heard_number_ < said_) return;
@@ -116,7 +119,7 @@ void NodeGuardian::send_lines() {
   std::istringstream text(bytes_from(options_.dir + "/journal.ndjson", journal_bytes_));
   for (std::string line; std::getline(text, line);) {
     journal_bytes_ += line.size() + 1;
-    if (line.find(R"("ev":"fault_)") != std::string::npos) send(NodeMessage::kLine, TextMessage{line}.pack());
+    if (line.find(R"("ev":"fault_)") != std::string::npos) send(NodeMessage::kLine, pack(TextMessage{line}));
   }
 }
 
@@ -145,6 +148,7 @@ void NodeGuardian::wait() {
 }
 
 void NodeGuardian::connect(Instant now) {
+  // A new connection reaches the tool sooner than TCP's next attempt on this one.
   if (tool_ && now - heard_ > kSilent) tool_->drop("the tool says nothing any more");
   if (tool_ && tool_->lost()) {
     fmt::print(stderr, "the tool: {}\n", tool_->why_lost());
@@ -159,12 +163,12 @@ void NodeGuardian::connect(Instant now) {
   if (!made) return;
   tool_ = std::make_unique<Connection>(std::move(*made));
   heard_ = HostClock::now();
-  send(NodeMessage::kHello, HelloMessage{kNodeProtocol, kVersion, options_.node}.pack());
+  send(NodeMessage::kHello, pack(HelloMessage{kNodeProtocol, kVersion, options_.node}));
   for (auto& [id, sent] : sent_)  // all is sent again
     if (Result<FlightCopy> copy = FlightCopy::open(record_of(id))) sent = Sent{std::move(*copy)};
-  for (const TaskMessage& task : told_tasks_) send(NodeMessage::kTask, task.pack());
+  for (const TaskMessage& task : told_tasks_) send(NodeMessage::kTask, pack(task));
   send_states();
-  for (const RankEnd& end : told_ends_) send(NodeMessage::kEnd, EndMessage{end}.pack());
+  for (const RankEnd& end : told_ends_) send(NodeMessage::kEnd, pack(message_of(end)));
 }
 
 void NodeGuardian::send(NodeMessage type, const std::string& payload) {
@@ -176,20 +180,20 @@ void NodeGuardian::take_messages(Instant now) {
   (void)tool_->receive();
   while (const auto frame = tool_->next()) switch (static_cast<NodeMessage>(frame->type)) {
       case NodeMessage::kPing:
-        if (Result<PingMessage> ping = PingMessage::unpack(frame->payload)) {
+        if (Result<PingMessage> ping = unpack<PingMessage>(frame->payload)) {
           heard_ = now;
           ping->node_received = now;
           ping->node_answered = HostClock::now();
-          send(NodeMessage::kPong, ping->pack());
+          send(NodeMessage::kPong, pack(*ping));
           (void)tool_->flush();
         }
         break;
       case NodeMessage::kSync:
-        if (const Result<NumberMessage> sync = NumberMessage::unpack(frame->payload))
+        if (const Result<NumberMessage> sync = unpack<NumberMessage>(frame->payload))
           answer_sync(sync->number);
         break;
       case NodeMessage::kHeard:
-        if (const Result<NumberMessage> heard = NumberMessage::unpack(frame->payload))
+        if (const Result<NumberMessage> heard = unpack<NumberMessage>(frame->payload))
           heard_number_ = heard->number;
         break;
       case NodeMessage::kQuit:
@@ -204,17 +208,17 @@ void NodeGuardian::answer_sync(uint64_t number) {
   scan();
   for (auto& [id, sent] : sent_) send_process(id, sent, FlightCopy::Take::kAll);
   send_facts();
-  send(NodeMessage::kSynced, NumberMessage{number}.pack());
+  send(NodeMessage::kSynced, pack(NumberMessage{number}));
 }
 
 void NodeGuardian::take_tasks() {
-  for (const TaskMessage& task : tasks_->take()) {
+  for (const auto& [task, wait_status] : tasks_->take()) {
     told_tasks_.push_back(task);
     begun_ += !task.ended;
-    send(NodeMessage::kTask, task.pack());
+    send(NodeMessage::kTask, pack(task));
     if (!task.ended) continue;
     scan();  // the record may have appeared after the last scan
-    ends_.reaped(task.pid, task.start, ExitStatus::from_wait_status(task.wait_status), HostClock::now());
+    ends_.reaped(task.pid, task.start, ExitStatus::from_wait_status(wait_status), HostClock::now());
   }
 }
 
@@ -243,7 +247,7 @@ void NodeGuardian::take_ends() {
     if (const auto at = sent_.find(end.process); at != sent_.end())
       send_process(at->first, at->second, FlightCopy::Take::kAll);
     told_ends_.push_back(end);
-    send(NodeMessage::kEnd, EndMessage{end}.pack());
+    send(NodeMessage::kEnd, pack(message_of(end)));
   }
 }
 
@@ -256,7 +260,7 @@ void NodeGuardian::send_process(const ProcessId& id, Sent& sent, FlightCopy::Tak
   if (!tool_) return;
   FlightMessage message{id.to_string() + ".ring", sent.copy.take(what)};
   if (message.change.empty() && what == FlightCopy::Take::kState) return;
-  send(NodeMessage::kFlight, message.pack());
+  send(NodeMessage::kFlight, pack(message));
   send_beside(id, sent);
 }
 
@@ -267,14 +271,14 @@ void NodeGuardian::send_beside(const ProcessId& id, Sent& sent) {
     sent.maps_of = modules + 1;
     const std::string maps = bytes_from(fmt::format("/proc/{}/maps", id.pid), 0);
     if (!maps.empty())
-      send(NodeMessage::kBeside, BesideMessage{BesideMessage::What::kMaps, name, 0, maps}.pack());
+      send(NodeMessage::kBeside, pack(BesideMessage{BesideMessage::What::kMaps, name, 0, maps}));
   }
   const std::string python = options_.dir + "/records/" + id.to_string() + ".python";
   struct stat file {};
   if (::stat(python.c_str(), &file) != 0 || static_cast<uint64_t>(file.st_size) <= sent.python_bytes) return;
   const std::string more = bytes_from(python, sent.python_bytes);
   send(NodeMessage::kBeside,
-       BesideMessage{BesideMessage::What::kPython, name, sent.python_bytes, more}.pack());
+       pack(BesideMessage{BesideMessage::What::kPython, name, sent.python_bytes, more}));
   sent.python_bytes += more.size();
 }
 
@@ -290,7 +294,7 @@ void NodeGuardian::send_facts() {
     facts.busy_at = view.busy_at;
     for (const LaneView& lane : view.lanes)
       if (lane.thread_state) facts.lanes.emplace_back(lane.index, lane.thread_state);
-    send(NodeMessage::kFacts, facts.pack());
+    send(NodeMessage::kFacts, pack(facts));
   }
 }
 

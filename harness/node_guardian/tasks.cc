@@ -15,20 +15,12 @@
 namespace rankfault {
 namespace {
 
-// "begin TASK PID START PROGRAM" or "end PID START STATUS"; false: neither.
-bool read_packet(const char* text, TaskMessage& task) {
-  int at = 0;
-  if (std::sscanf(text, "begin %d %d %" SCNu64 " %n", &task.task, &task.pid, &task.start, &at) == 3 &&
-      at > 0) {
-    task.program = text + at;
-    return true;
-  }
-  int pid = 0, status = 0;
-  uint64_t start = 0;
-  if (std::sscanf(text, "end %d %" SCNu64 " %d", &pid, &start, &status) != 3 || pid != task.pid) return false;
+// "begin PID START" or "end PID START STATUS"; false: neither.
+bool read_packet(const char* text, TaskNews& news) {
+  TaskMessage& task = news.task;
+  if (std::sscanf(text, "begin %d %" SCNu64, &task.pid, &task.start) == 2) return true;
   task.ended = true;
-  task.wait_status = status;
-  return true;
+  return std::sscanf(text, "end %d %" SCNu64 " %d", &task.pid, &task.start, &news.wait_status) == 3;
 }
 
 }  // namespace
@@ -53,25 +45,26 @@ void Tasks::add_polls(std::vector<pollfd>& polls) const {
 }
 
 // False: it is closed.
-bool Tasks::read(Connected& c, std::vector<TaskMessage>& news) {
+bool Tasks::read(Connected& c, std::vector<TaskNews>& news) {
   char text[RF_TASK_PACKET + 1];
   for (;;) {
     const ssize_t n = ::recv(c.fd.get(), text, sizeof text - 1, MSG_DONTWAIT);
     if (n < 0 && (errno == EAGAIN || errno == EINTR)) return true;
     if (n <= 0) return false;
     text[n] = 0;
-    if (!read_packet(text, c.task)) return false;
-    c.waits = c.task.ended;
-    news.push_back(c.task);
+    TaskNews one;
+    if (!read_packet(text, one)) return false;
+    c.waits = one.task.ended;
+    news.push_back(one);
   }
 }
 
-std::vector<TaskMessage> Tasks::take() {
-  std::vector<TaskMessage> news;
+std::vector<TaskNews> Tasks::take() {
+  std::vector<TaskNews> news;
   for (;;) {
     UniqueFd fd(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!fd.valid()) break;
-    connections_.push_back({std::move(fd), {}, false});
+    connections_.push_back({std::move(fd), false});
   }
   std::erase_if(connections_, [&](Connected& c) { return !read(c, news); });
   return news;

@@ -14,13 +14,18 @@
 
 namespace rankfault {
 
+struct TaskNews {
+  TaskMessage task;
+  int wait_status = 0;  // when it has ended
+};
+
 class Tasks {
  public:
   static Result<Tasks> listen(const std::string& dir);
 
   void add_polls(std::vector<pollfd>&) const;
   // The begins and the ends since the last call.
-  std::vector<TaskMessage> take();
+  std::vector<TaskNews> take();
   // The tool knows of all ends so far, or cannot be reached: those tasks may end.
   void answer();
   bool none_left() const { return connections_.empty(); }
@@ -31,10 +36,9 @@ class Tasks {
   explicit Tasks(UniqueFd socket) : socket_(std::move(socket)) {}
   struct Connected {
     UniqueFd fd;
-    TaskMessage task;
     bool waits = false;  // for the answer
   };
-  bool read(Connected&, std::vector<TaskMessage>&);
+  bool read(Connected&, std::vector<TaskNews>&);
 
   UniqueFd socket_;
   std::vector<Connected> connections_;

@@ -22,6 +22,7 @@ namespace rankfault {
 struct FlightPart {
   uint64_t offset = 0;  // in the record
   std::string bytes;    // whole lines of 64 bytes
+  static void fields(auto&& field) { field(&FlightPart::offset, &FlightPart::bytes); }
 };
 
 struct FlightChange {
@@ -31,6 +32,9 @@ struct FlightChange {
   bool is_of_one_instant = true;
   std::vector<FlightPart> parts;
   bool empty() const { return parts.empty(); }
+  static void fields(auto&& field) {
+    field(&FlightChange::size, &FlightChange::is_of_one_instant, &FlightChange::parts);
+  }
 };
 
 // Not thread safe. It keeps one descriptor.

@@ -79,7 +79,7 @@ Status RemoteNode::take(const WireFrame& frame, Instant now) {
     case NodeMessage::kTask:
       return take_task(frame.payload);
     case NodeMessage::kSynced: {
-      const Result<NumberMessage> m = NumberMessage::unpack(frame.payload);
+      const Result<NumberMessage> m = unpack<NumberMessage>(frame.payload);
       if (!m) return m.error();
       answered_ = std::max(answered_, m->number);
       return Done{};
@@ -96,13 +96,13 @@ Status RemoteNode::take(const WireFrame& frame, Instant now) {
 }
 
 Status RemoteNode::take_hello(const std::string& payload) {
-  const Result<HelloMessage> hello = HelloMessage::unpack(payload);
-  if (!hello) return hello.error();
-  if (hello->protocol != kNodeProtocol)
+  if (const uint32_t protocol = Unpacker(payload).u32(); protocol != kNodeProtocol)
     return usage_error(
-        fmt::format("its rankfault speaks protocol {}, and this one {}: install the same version on all "
-                    "nodes",
-                    hello->protocol, kNodeProtocol));
+        fmt::format("its rankfault speaks protocol {}, and this one {}: install the same version on "
+                    "all nodes",
+                    protocol, kNodeProtocol));
+  const Result<HelloMessage> hello = unpack<HelloMessage>(payload);
+  if (!hello) return hello.error();
   if (hello->node.empty()) return usage_error("the node has no name");
   hello_ = *hello;
   return Done{};
@@ -110,7 +110,7 @@ Status RemoteNode::take_hello(const std::string& payload) {
 
 // The first pings follow each other at once, because nothing can be dated before.
 Status RemoteNode::take_pong(const std::string& payload, Instant now) {
-  const Result<PingMessage> pong = PingMessage::unpack(payload);
+  const Result<PingMessage> pong = unpack<PingMessage>(payload);
   if (!pong) return pong.error();
   clock_.add({pong->sent, pong->node_received, pong->node_answered, now});
   if (!clock_.known()) next_ping_ = now;
@@ -120,13 +120,12 @@ Status RemoteNode::take_pong(const std::string& payload, Instant now) {
 void RemoteNode::ping(Instant now) {
   if (connection_.lost() || now < next_ping_) return;
   next_ping_ = now + kPingEvery;
-  connection_.send(static_cast<uint16_t>(NodeMessage::kPing),
-                   PingMessage{++pings_, HostClock::now(), {}, {}}.pack());
+  connection_.send(static_cast<uint16_t>(NodeMessage::kPing), pack(PingMessage{HostClock::now(), {}, {}}));
   (void)connection_.flush();
 }
 
 void RemoteNode::ask(uint64_t number) {
-  connection_.send(static_cast<uint16_t>(NodeMessage::kSync), NumberMessage{number}.pack());
+  connection_.send(static_cast<uint16_t>(NodeMessage::kSync), pack(NumberMessage{number}));
   (void)connection_.flush();
 }
 
@@ -141,7 +140,7 @@ Result<RemoteNode::Copy*> RemoteNode::copy_of(const std::string& name) {
 }
 
 Status RemoteNode::take_flight(const std::string& payload) {
-  Result<FlightMessage> m = FlightMessage::unpack(payload);
+  Result<FlightMessage> m = unpack<FlightMessage>(payload);
   if (!m) return m.error();
   const Result<Copy*> copy = copy_of(m->name);
   if (!copy) return copy.error();
@@ -150,7 +149,7 @@ Status RemoteNode::take_flight(const std::string& payload) {
 }
 
 Status RemoteNode::take_beside(const std::string& payload) {
-  const Result<BesideMessage> m = BesideMessage::unpack(payload);
+  const Result<BesideMessage> m = unpack<BesideMessage>(payload);
   if (!m) return m.error();
   const Result<Copy*> copy = copy_of(m->name);
   if (!copy) return copy.error();
@@ -162,7 +161,7 @@ Status RemoteNode::take_beside(const std::string& payload) {
 }
 
 Status RemoteNode::take_facts(const std::string& payload) {
-  Result<FactsMessage> m = FactsMessage::unpack(payload);
+  Result<FactsMessage> m = unpack<FactsMessage>(payload);
   if (!m) return m.error();
   const auto process = process_id_from(m->process);
   if (const auto at = process ? copies_.find(*process) : copies_.end(); at != copies_.end()) {
@@ -173,22 +172,20 @@ Status RemoteNode::take_facts(const std::string& payload) {
 }
 
 Status RemoteNode::take_end(const std::string& payload) {
-  Result<EndMessage> m = EndMessage::unpack(payload);
+  const Result<EndMessage> m = unpack<EndMessage>(payload);
   if (!m) return m.error();
-  m->end.time = clock_.tool_time(m->end.time);
-  m->end.outlived = clock_.tool_time(m->end.outlived);
-  ends_.push_back(std::move(m->end));
+  Result<RankEnd> end = end_of(*m);
+  if (!end) return end.error();
+  end->time = clock_.tool_time(end->time);
+  end->outlived = clock_.tool_time(end->outlived);
+  ends_.push_back(std::move(*end));
   return Done{};
 }
 
 Status RemoteNode::take_task(const std::string& payload) {
-  const Result<TaskMessage> m = TaskMessage::unpack(payload);
+  const Result<TaskMessage> m = unpack<TaskMessage>(payload);
   if (!m) return m.error();
-  Task& task = tasks_[{m->pid, m->start}];
-  task.number = m->task;
-  task.pid = m->pid;
-  task.program = m->program;
-  if (m->ended) task.end = ExitStatus::from_wait_status(m->wait_status);
+  ended_[{m->pid, m->start}] = m->ended;
   return Done{};
 }
 
@@ -209,7 +206,7 @@ void convert_times_of(T& event, const ClockOffset& clock) {
 }  // namespace
 
 Status RemoteNode::take_line(const std::string& payload) {
-  const Result<TextMessage> m = TextMessage::unpack(payload);
+  const Result<TextMessage> m = unpack<TextMessage>(payload);
   if (!m) return m.error();
   const Json json = Json::parse(m->text, nullptr, false);
   if (json.is_discarded()) return usage_error("a line of its journal is not JSON");
@@ -226,8 +223,8 @@ Status RemoteNode::take_line(const std::string& payload) {
 }
 
 bool RemoteNode::all_tasks_ended() const {
-  return !tasks_.empty() && std::all_of(tasks_.begin(), tasks_.end(),
-                                        [](const auto& task) { return task.second.end.has_value(); });
+  return !ended_.empty() &&
+         std::all_of(ended_.begin(), ended_.end(), [](const auto& task) { return task.second; });
 }
 
 bool RemoteNode::is_of_one_instant(const ProcessId& process) const {

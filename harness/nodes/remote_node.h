@@ -17,12 +17,6 @@
 
 namespace rankfault {
 
-struct Task {  // a process that the launcher started on the node
-  int number = -1, pid = 0;
-  std::string program;
-  std::optional<ExitStatus> end;
-};
-
 class RemoteNode {
  public:
   // `records`: the folder for the copies.
@@ -48,9 +42,10 @@ class RemoteNode {
   // What was done to ranks there: lines of the node's journal, on the tool's clock.
   std::vector<JournalLine> take_lines() { return std::exchange(lines_, {}); }
   std::vector<RankEnd> take_ends() { return std::exchange(ends_, {}); }  // on the tool's clock
-  const std::map<std::pair<int, uint64_t>, Task>& tasks() const { return tasks_; }
 
   bool all_tasks_ended() const;
+  // All its tasks had ended when its guardian closed the connection: it has said all.
+  bool has_left() const { return connection_.lost() && all_tasks_ended(); }
   bool has(const ProcessId& process) const { return copies_.count(process) != 0; }
   bool is_of_one_instant(const ProcessId&) const;
   bool has_unread_end(const ProcessId&) const;  // take_ends() will return it
@@ -58,7 +53,6 @@ class RemoteNode {
   std::string maps_of(const ProcessId&) const;  // "": none came
 
   bool is_silent = false;  // RemoteNodes says so
-  bool has_left = false;   // all its tasks had ended, and its guardian has said all
 
  private:
   struct Copy {
@@ -83,10 +77,10 @@ class RemoteNode {
   HelloMessage hello_;
   ClockOffset clock_;
   Instant heard_, next_ping_;
-  uint64_t pings_ = 0, answered_ = 0;
+  uint64_t answered_ = 0;
   std::deque<WireFrame> early_;  // came before the clock was known
   std::map<ProcessId, Copy> copies_;
-  std::map<std::pair<int, uint64_t>, Task> tasks_;  // by pid and start
+  std::map<std::pair<int, uint64_t>, bool> ended_;  // the tasks, by pid and start
   std::vector<RankEnd> ends_;
   std::vector<JournalLine> lines_;
 };

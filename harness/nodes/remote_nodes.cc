@@ -6,25 +6,12 @@
 
 #include "harness/base/log.h"
 #include "harness/base/printable.h"
+#include "harness/journal/rank_end_line.h"
 
 namespace rankfault {
 namespace {
 
 constexpr Duration kRenewLimit = 100ms;
-
-events::RankEnd line_of(const RankEnd& end) {
-  return {.process = end.process,
-          .rank = end.rank,
-          .attempt = end.attempt,
-          .time = end.time,
-          .kind = end.status.kind == ExitStatus::Kind::kCode     ? "exit"
-                  : end.status.kind == ExitStatus::Kind::kSignal ? "signal"
-                                                                 : "unknown",
-          .value = end.status.value,
-          .source = to_text(end.source),
-          .last_words = end.last_words,
-          .oom_kill_in = end.oom_kill_in};
-}
 
 bool is_asked(const RemoteNode& node) { return !node.is_silent && !node.connection().lost(); }
 
@@ -40,7 +27,7 @@ void RemoteNodes::add_polls(std::vector<pollfd>& polls) const {
 
 void RemoteNodes::serve(Instant now) {
   for (Connection& connection : listener_.accept_proved(now)) {
-    connection.send(static_cast<uint16_t>(NodeMessage::kPlan), TextMessage{plan_}.pack());
+    connection.send(static_cast<uint16_t>(NodeMessage::kPlan), pack(TextMessage{plan_}));
     new_.emplace_back(std::move(connection), records_, now);
   }
   for (auto node = new_.begin(); node != new_.end();) {
@@ -87,17 +74,14 @@ void RemoteNodes::note_hello(std::list<RemoteNode>::iterator node) {
 // A guardian whose connection is closed has left, or connects again, or was killed with the whole job: only
 // time tells.
 void RemoteNodes::note_silence(RemoteNode& node, Instant now) {
-  const bool left = node.connection().lost() && node.all_tasks_ended();
-  const bool silent = left || now - node.heard() > kSilent;
+  const bool left = node.has_left(), silent = left || now - node.heard() > kSilent;
   if (silent == node.is_silent) return;
   node.is_silent = silent;
-  node.has_left = left;
-  news_ = news_ || !node.has_left;
-  journal_.write(events::Node{node.hello().node, node.connection().peer(),
-                              node.has_left ? "left"
-                              : silent      ? "silent"
-                                            : "back",
-                              silent && !node.has_left ? node.connection().why_lost() : ""});
+  news_ = news_ || !left;
+  events::Node line{node.hello().node, node.connection().peer(), "back", ""};
+  if (silent) line.state = left ? "left" : "silent";
+  if (silent && !left) line.why = node.connection().why_lost();
+  journal_.write(line);
 }
 
 std::vector<RankEnd> RemoteNodes::take_ends() {
@@ -152,10 +136,9 @@ bool RemoteNodes::describe(ProcessView& view) const {
   view.node = node->hello().node;
   view.clock_error =
       node->clock().error(Instant(HostClock::now().time_since_epoch() + Duration(node->clock().fixed_ns())));
-  const bool silent = node->is_silent && !node->has_left;
-  if (silent) view.unheard_since = node->heard();
-  const bool answered =
-      node->has_left || (!silent && !node->connection().lost() && node->has_answered(asked_));
+  const bool left = node->has_left();
+  if (node->is_silent && !left) view.unheard_since = node->heard();
+  const bool answered = left || (is_asked(*node) && node->has_answered(asked_));
   view.stable = view.stable && answered && node->is_of_one_instant(view.id) && !node->has_unread_end(view.id);
   node->add_facts(view);
   return true;

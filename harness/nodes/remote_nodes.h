@@ -1,8 +1,9 @@
 // RemoteNodes: the tool's side of the nodes of a job. It listens for their guardians, keeps the copies of
 // their flight records, and learns from them how the processes there end. One per run of several hosts.
 //
-// A node that says nothing for kSilent is silent: it is down, its guardian ended, or the network is cut. What
-// its ranks do since then is not known, and the diagnosis is told so. A node may come back.
+// A node that sends nothing for kSilent is silent: it is down, its guardian ended, or the network is cut.
+// From then on the tool does not know what the ranks of the node do, and the diagnosis proves nothing with
+// them. A silent node may send again.
 //
 // Threads: belongs to the run's loop.
 #pragma once
@@ -22,8 +23,6 @@ namespace rankfault {
 
 class RemoteNodes final : public RemoteProcesses {
  public:
-  static constexpr Duration kSilent{3'000'000'000};
-
   // `records`: the folder of the run's flight records, in which the copies are made. `plan`: what the
   // guardians do to their ranks, as in plan.json; "": nothing.
   RemoteNodes(Listener listener, std::string records, std::string plan, Journal& journal)

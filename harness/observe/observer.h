@@ -53,7 +53,7 @@ class Observer {
     uint64_t let_go = 0, overwritten = 0, removed = 0;
   };
   virtual Losses losses() const { return {}; }
-  // Processes of other hosts, whose records are in the folders, too. It must outlive the observer.
+  // Processes of other hosts, whose records are in the folders, too; null: there are none.
   virtual void set_remote(RemoteProcesses*) {}
 };
 

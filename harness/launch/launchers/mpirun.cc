@@ -7,9 +7,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <set>
 #include <sstream>
 
 #include "harness/base/capture.h"
+#include "harness/base/host_name.h"
 #include "harness/launch/gather.h"
 #include "harness/launch/launchers/mpi_implementation.h"
 #include "harness/launch/launchers/preload_words.h"
@@ -33,15 +35,6 @@ void add(std::vector<std::string>& argv, std::initializer_list<std::string> word
 using namespace std::string_literals;
 
 namespace {
-
-bool is_any_of(const std::string& word, std::initializer_list<const char*> words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
-
-std::string own_host_name() {
-  char name[256] = "";
-  return ::gethostname(name, sizeof name - 1) == 0 ? name : "";
-}
 
 struct Known {
   const MpiImplementation* implementation = nullptr;  // null: an unknown one, or none exists
@@ -146,22 +139,23 @@ bool has_other_host(const std::string& list) {
   std::stringstream hosts(list);
   for (std::string host; std::getline(hosts, host, ',');) {
     host = host.substr(0, host.find(':'));
-    if (!host.empty() && host != "localhost" && host != "127.0.0.1" && host != own_host_name()) return true;
+    if (!host.empty() && host != "localhost" && host != "127.0.0.1" && host != host_name()) return true;
   }
   return false;
 }
 
 // A file of hosts counts as one with other hosts: it is rarely written for one.
 bool names_other_hosts(const Workload& workload) {
+  static const std::set<std::string> files{"--hostfile", "-hostfile", "--machinefile", "-machinefile", "-f"};
+  static const std::set<std::string> lists{"--host", "-host", "-H", "-hosts", "--hosts"};
   const auto& args = workload.launcher_args;
   for (size_t i = 0; i < args.size(); ++i) {
-    const std::string name = args[i].substr(0, args[i].find('='));
-    if (is_any_of(name, {"--hostfile", "-hostfile", "--machinefile", "-machinefile", "-f"})) return true;
-    if (!is_any_of(name, {"--host", "-host", "-H", "-hosts", "--hosts"})) continue;
-    const std::string list = name != args[i]       ? args[i].substr(name.size() + 1)
-                             : i + 1 < args.size() ? args[i + 1]
-                                                   : "";
-    if (has_other_host(list)) return true;
+    const size_t equals = args[i].find('=');
+    const std::string name = args[i].substr(0, equals);
+    if (files.count(name)) return true;
+    if (!lists.count(name)) continue;
+    const std::string next = i + 1 < args.size() ? args[i + 1] : "";
+    if (has_other_host(equals == std::string::npos ? next : args[i].substr(equals + 1))) return true;
   }
   return false;
 }

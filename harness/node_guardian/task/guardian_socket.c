@@ -3,8 +3,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,9 +13,9 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "harness/launch/guardian/tree.h"
 #include "harness/launch/task_environment.h"
 
 #define STARTS_WITHIN_MS 8000
@@ -56,9 +56,9 @@ static int make_dir(const char* dir) {
   return mkdir(records, 0700) && errno != EEXIST ? -1 : 0;
 }
 
-/* It is no child of ours: it lives on when our task has ended. Our parent is that of all tasks of the node:
- * slurmstepd, or the daemon of an mpirun. */
-/* Returns a descriptor that hangs up when the guardian ends, or -1. */
+/* Forks twice, so that the guardian is not our child and outlives our task. Gives it the pid of our parent,
+ * which starts all tasks of the node: slurmstepd, or the daemon of an mpirun. Returns a descriptor that hangs
+ * up when the guardian ends, or -1. */
 static int start_guardian(const char* dir) {
   char program[4096], log[4096], root[16];
   int life[2];
@@ -130,40 +130,22 @@ int rf_guardian_socket(char* why, size_t bytes) {
   return fd;
 }
 
-static unsigned long long start_time(pid_t pid) {
-  char path[64], text[1024];
-  unsigned long long start = 0;
-  snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-  const int fd = open(path, O_RDONLY | O_CLOEXEC);
-  const ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
-  if (fd >= 0) close(fd);
-  if (n <= 0) return 0;
-  text[n] = 0;
-  const char* p = strrchr(text, ')');
-  if (!p || sscanf(p + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
-                   &start) != 1)
-    return 0;
-  return start;
-}
+static uint64_t task_start; /* of the one task: when it has ended, /proc does not say it any more */
 
-static unsigned long long task_start; /* of the one task: when it has ended, /proc does not say it any more */
-
-void rf_say_begin(int socket, pid_t task, const char* program) {
+void rf_say_begin(int socket, pid_t task) {
+  struct rf_proc proc = {0};
   char packet[RF_TASK_PACKET];
-  static const char* const kNumbers[] = {"SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK"};
-  const char* number = NULL;
-  for (size_t i = 0; i < sizeof kNumbers / sizeof *kNumbers && !number; ++i) number = getenv(kNumbers[i]);
-  task_start = start_time(task);
+  rf_proc_read(task, &proc);
+  task_start = proc.start;
   if (socket < 0) return;
-  const int n = snprintf(packet, sizeof packet, "begin %s %d %llu %.3000s", number && *number ? number : "-1",
-                         (int)task, task_start, program);
+  const int n = snprintf(packet, sizeof packet, "begin %d %" PRIu64, (int)task, task_start);
   if (send(socket, packet, (size_t)n, MSG_NOSIGNAL) < 0) return;
 }
 
 void rf_say_end(int socket, pid_t task, int wait_status) {
-  char packet[128];
+  char packet[RF_TASK_PACKET];
   if (socket < 0) return;
-  const int n = snprintf(packet, sizeof packet, "end %d %llu %d", (int)task, task_start, wait_status);
+  const int n = snprintf(packet, sizeof packet, "end %d %" PRIu64 " %d", (int)task, task_start, wait_status);
   if (send(socket, packet, (size_t)n, MSG_NOSIGNAL) < 0) return;
   struct pollfd answer = {.fd = socket, .events = POLLIN};
   poll(&answer, 1, ANSWERS_WITHIN_MS);

@@ -10,7 +10,7 @@
 int rf_guardian_socket(char* why, size_t bytes);
 
 /* Both do nothing for socket -1. rf_say_end() waits for the answer, 2 s at most. */
-void rf_say_begin(int socket, pid_t task, const char* program);
+void rf_say_begin(int socket, pid_t task);
 void rf_say_end(int socket, pid_t task, int wait_status);
 
 #endif

@@ -179,7 +179,7 @@ int main(int argc, char** argv) {
     fprintf(stderr, "rankfault: cannot start %s: %s\n", argv[1], strerror(errno));
     return 126;
   }
-  rf_say_begin(guardian, child, argv[1]);
+  rf_say_begin(guardian, child);
   const int status = wait_for_task();
   rf_say_end(guardian, child, status);
   return end_as(status);
